@@ -23,41 +23,13 @@ validation_curve_free (ValidationCurve *curve)
   g_free (curve);
 }
 
-static ValidationCurve *
-curve_new (const char *name, const char *unit)
-{
-  ValidationCurve *curve = g_new (ValidationCurve, 1);
-
-  *curve = (ValidationCurve){
-    .name = g_strdup (name),
-    .unit = g_strdup (unit),
-    .bytes = g_array_new (FALSE, FALSE, sizeof (guint64)),
-    .values = g_array_new (FALSE, FALSE, sizeof (double)),
-  };
-  return curve;
-}
-
-/* The last curve when it has this name, else a new one; NULL when one of this
- * name stands farther up or has another unit. */
-static ValidationCurve *
-curve_for (GPtrArray *curves, const char *name, const char *unit)
-{
-  ValidationCurve *last = curves->len == 0 ? NULL : g_ptr_array_index (curves, curves->len - 1);
-
-  if (last != NULL && strcmp (last->name, name) == 0)
-    return strcmp (last->unit, unit) == 0 ? last : NULL;
-  if (validation_curve_find (curves, name) != NULL)
-    return NULL;
-  last = curve_new (name, unit);
-  g_ptr_array_add (curves, last);
-  return last;
-}
-
+/* Adds a point to the last curve, or to a new one when the name changes.  False for a line that is
+ * malformed, of a curve that stands farther up, in another unit, or of a size that does not grow. */
 static bool
 add_line (GPtrArray *curves, const char *line)
 {
   g_auto (GStrv) fields = g_strsplit (line, ",", -1);
-  ValidationCurve *curve;
+  ValidationCurve *curve = curves->len == 0 ? NULL : g_ptr_array_index (curves, curves->len - 1);
   guint64 bytes;
   double value;
   char *end;
@@ -68,9 +40,17 @@ add_line (GPtrArray *curves, const char *line)
   value = g_ascii_strtod (fields[VALUE], &end);
   if (end == fields[VALUE] || *end != '\0' || !isfinite (value) || value <= 0)
     return false;
-  curve = curve_for (curves, fields[NAME], fields[UNIT]);
-  if (curve == NULL || (curve->bytes->len > 0 &&
-                        g_array_index (curve->bytes, guint64, curve->bytes->len - 1) >= bytes))
+  if (curve == NULL || strcmp (curve->name, fields[NAME]) != 0) {
+    if (validation_curve_find (curves, fields[NAME]) != NULL)
+      return false;
+    curve = g_new (ValidationCurve, 1);
+    *curve = (ValidationCurve){ .name = g_strdup (fields[NAME]),
+                                .unit = g_strdup (fields[UNIT]),
+                                .bytes = g_array_new (FALSE, FALSE, sizeof (guint64)),
+                                .values = g_array_new (FALSE, FALSE, sizeof (double)) };
+    g_ptr_array_add (curves, curve);
+  } else if (strcmp (curve->unit, fields[UNIT]) != 0 ||
+             g_array_index (curve->bytes, guint64, curve->bytes->len - 1) >= bytes)
     return false;
   g_array_append_val (curve->bytes, bytes);
   g_array_append_val (curve->values, value);

@@ -14,16 +14,12 @@ typedef struct {
   SimMessageKind kind;
 } ValidationMessage;
 
-/* Sends messages[] at time 0, those of one node in the order given.  Returns
- * when each was delivered (the caller frees), NULL and *error on failure. */
+/* Sends messages[] at time 0, those of one node in the order given.  On a fabric `paths` are those
+ * of the machine, on a torus NULL; `policy` is of a torus.  Returns the times of delivery (the
+ * caller frees), NULL and *error on failure. */
 int64_t *
-validation_pattern_run (const TopoMachine *machine, RoutePolicy policy,
+validation_pattern_run (const TopoMachine *machine, RoutePolicy policy, const RoutePaths *paths,
                         const ValidationMessage *messages, uint32_t n_messages, GError **error);
 
-/* The same on a fabric; `paths` are the machine's. */
-int64_t *validation_pattern_run_fabric (const TopoMachine *machine, const RoutePaths *paths,
-                                        const ValidationMessage *messages, uint32_t n_messages,
-                                        GError **error);
-
-/* When the last one was; 0 for none. */
+/* The latest delivery; 0 for none. */
 int64_t validation_pattern_end_ps (const int64_t *delivered_ps, uint32_t n_messages);

@@ -29,7 +29,7 @@ validation_published_free (ValidationPublished *published)
   g_free (published);
 }
 
-/* An empty field is `empty`; false for what is no number. */
+/* An empty field has the value `empty`; false when the field is no number. */
 static bool
 parse_number (const char *field, double empty, double *value)
 {
@@ -43,12 +43,6 @@ parse_number (const char *field, double empty, double *value)
   return *end == '\0' && isfinite (*value);
 }
 
-static bool
-is_role (const char *field)
-{
-  return strcmp (field, "calibrated") == 0 || strcmp (field, "predicted") == 0;
-}
-
 static ValidationPublished *
 parse_line (const char *line)
 {
@@ -60,7 +54,9 @@ parse_line (const char *line)
       !parse_number (fields[LOW], -INFINITY, &low) ||
       !parse_number (fields[HIGH], INFINITY, &high) ||
       !parse_number (fields[TOLERANCE], 0, &tolerance) || low > high || tolerance < 0 ||
-      !is_role (fields[ROLE]) || (isinf (low) && isinf (high)))
+
+      (strcmp (fields[ROLE], "calibrated") != 0 && strcmp (fields[ROLE], "predicted") != 0) ||
+      (isinf (low) && isinf (high)))
     return NULL;
   published = g_new (ValidationPublished, 1);
   *published = (ValidationPublished){

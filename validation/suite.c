@@ -1,4 +1,4 @@
-/* suite.c - published figures of one kind of machine, and how each is measured again.
+/* suite.c - published figures of one kind of machine, and their repetition in simulation.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
@@ -19,102 +19,30 @@ is_wanted (const ValidationPublished *published, const char *const *only)
   return only == NULL || g_strv_contains (only, published->name);
 }
 
-static guint
-count_wanted (const GPtrArray *figures, const char *const *only)
-{
-  guint n = 0;
-
-  for (guint i = 0; i < figures->len; i++)
-    n += is_wanted (g_ptr_array_index (figures, i), only);
-  return n;
-}
-
-/* The figures of each suite (element-type GPtrArray). */
-static GPtrArray *
-read_figures (const ValidationSuite *const *suites, GError **error)
-{
-  g_autoptr (GPtrArray) all = g_ptr_array_new_with_free_func ((GDestroyNotify) g_ptr_array_unref);
-
-  for (; *suites != NULL; suites++) {
-    GPtrArray *figures = validation_published_parse ((*suites)->figures, (*suites)->path, error);
-
-    if (figures == NULL)
-      return NULL;
-    g_ptr_array_add (all, figures);
-  }
-  return g_steal_pointer (&all);
-}
-
-static bool
-check_names (const GPtrArray *all, const char *const *names, GError **error)
-{
-  for (; names != NULL && *names != NULL; names++) {
-    const char *const one[] = { *names, NULL };
-    guint n = 0;
-
-    for (guint i = 0; i < all->len; i++)
-      n += count_wanted (g_ptr_array_index (all, i), one);
-    if (n == 0) {
-      g_set_error (error, VALIDATION_ERROR, VALIDATION_ERROR_NAME, "no figure is called \"%s\"",
-                   *names);
-      return false;
-    }
-  }
-  return true;
-}
-
-typedef struct {
-  const char *const *only;
-  const ValidationWatch *watch;
-  guint n_done, n;
-} Progress;
-
-/* *why is what a figure that is not run lacks, and outlives result->why. */
+/* Measures one figure and reports it. */
 static gboolean
-measure_one (const ValidationSuite *suite, gpointer state, ValidationResult *result, GError **why,
-             GError **error)
+run_figure (const ValidationSuite *suite, gpointer state, const ValidationPublished *published,
+            const ValidationWatch *watch, GError **error)
 {
-  const ValidationPublished *published = result->published;
+  ValidationResult result = { .suite = suite->name, .published = published };
+  g_autoptr (GError) why = NULL;
 
-  if (suite->measure (state, published, &result->simulated, why)) {
-    result->is_run = true;
-    result->agrees = validation_agrees (published, result->simulated);
-    if (!result->agrees && suite->cause != NULL)
-      result->cause = suite->cause (published->name);
-    return TRUE;
+  if (suite->measure (state, published, &result.simulated, &why)) {
+    result.is_run = true;
+    result.agrees = validation_agrees (published, result.simulated);
+    if (!result.agrees && suite->cause != NULL)
+      result.cause = suite->cause (published->name);
+  } else if (g_error_matches (why, VALIDATION_ERROR, VALIDATION_ERROR_NOT_RUN)) {
+    result.simulated = (double) NAN;
+    result.why = why->message;
+  } else {
+    if (why == NULL)
+      g_set_error (&why, VALIDATION_ERROR, VALIDATION_ERROR_EXPERIMENT,
+                   "the experiment gave no number");
+    g_propagate_prefixed_error (error, g_steal_pointer (&why), "%s: ", published->name);
+    return FALSE;
   }
-  if (g_error_matches (*why, VALIDATION_ERROR, VALIDATION_ERROR_NOT_RUN)) {
-    result->simulated = (double) NAN;
-    result->why = (*why)->message;
-    return TRUE;
-  }
-  if (*why == NULL)
-    g_set_error (why, VALIDATION_ERROR, VALIDATION_ERROR_EXPERIMENT,
-                 "the experiment gave no number");
-  g_propagate_prefixed_error (error, g_steal_pointer (why), "%s: ", published->name);
-  return FALSE;
-}
-
-static gboolean
-run_suite (const ValidationSuite *suite, gpointer state, const GPtrArray *figures,
-           Progress *progress, GError **error)
-{
-  const ValidationWatch *watch = progress->watch;
-
-  for (guint i = 0; i < figures->len; i++) {
-    const ValidationPublished *published = g_ptr_array_index (figures, i);
-    ValidationResult result = { .suite = suite->name, .published = published };
-    g_autoptr (GError) why = NULL;
-
-    if (!is_wanted (published, progress->only))
-      continue;
-    if (watch->progress != NULL)
-      watch->progress (watch->data, (double) progress->n_done / progress->n);
-    progress->n_done++;
-    if (!measure_one (suite, state, &result, &why, error))
-      return FALSE;
-    watch->report (watch->data, &result);
-  }
+  watch->report (watch->data, &result);
   return TRUE;
 }
 
@@ -122,21 +50,55 @@ gboolean
 validation_run (const ValidationSuite *const *suites, const char *const *only,
                 const ValidationWatch *watch, GError **error)
 {
-  g_autoptr (GPtrArray) all = read_figures (suites, error);
-  Progress progress = { .only = only, .watch = watch };
+  /* The figures of each suite (element-type GPtrArray), and the names of all. */
+  g_autoptr (GPtrArray) all = g_ptr_array_new_with_free_func ((GDestroyNotify) g_ptr_array_unref);
+  g_autoptr (GHashTable) names = g_hash_table_new (g_str_hash, g_str_equal);
+  guint n_done = 0, n = 0;
   gboolean done = TRUE;
 
-  if (all == NULL || !check_names (all, only, error))
-    return FALSE;
-  for (guint i = 0; i < all->len; i++)
-    progress.n += count_wanted (g_ptr_array_index (all, i), only);
+  for (guint i = 0; suites[i] != NULL; i++) {
+    GPtrArray *figures = validation_published_parse (suites[i]->figures, suites[i]->path, error);
+
+    if (figures == NULL)
+      return FALSE;
+    g_ptr_array_add (all, figures);
+    for (guint at = 0; at < figures->len; at++) {
+      const ValidationPublished *published = g_ptr_array_index (figures, at);
+
+      g_hash_table_add (names, published->name);
+      n += is_wanted (published, only);
+    }
+  }
+  for (guint i = 0; only != NULL && only[i] != NULL; i++)
+    if (!g_hash_table_contains (names, only[i])) {
+      g_set_error (error, VALIDATION_ERROR, VALIDATION_ERROR_NAME, "no figure is called \"%s\"",
+                   only[i]);
+      return FALSE;
+    }
   for (guint i = 0; i < all->len && done; i++) {
+    const GPtrArray *figures = g_ptr_array_index (all, i);
     gpointer state = suites[i]->open (watch);
 
-    done = run_suite (suites[i], state, g_ptr_array_index (all, i), &progress, error);
+    for (guint at = 0; at < figures->len && done; at++) {
+      const ValidationPublished *published = g_ptr_array_index (figures, at);
+
+      if (!is_wanted (published, only))
+        continue;
+      if (watch->progress != NULL)
+        watch->progress (watch->data, (double) n_done++ / n);
+      done = run_figure (suites[i], state, published, watch, error);
+    }
     suites[i]->close (state);
   }
   return done;
+}
+
+bool
+validation_no_experiment (const ValidationPublished *published, GError **error)
+{
+  g_set_error (error, VALIDATION_ERROR, VALIDATION_ERROR_EXPERIMENT,
+               "no experiment measures \"%s\"", published->name);
+  return false;
 }
 
 static void

@@ -1,11 +1,10 @@
-/* suite.h - published figures of one kind of machine, and how each is measured again.
+/* suite.h - published figures of one kind of machine, and their repetition in simulation.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * A suite is a CSV of published figures (published.h) and a function that
- * repeats the measurement of one of them in simulation with the default
- * parameters.  The role of a figure tells whether it had a part in setting
- * them: agreement proves something only for those that had none. */
+ * A suite is a CSV of published figures (published.h) and a function that repeats the measurement
+ * of a figure in simulation with the default parameters.  A figure whose role is "calibrated"
+ * helped to set these parameters, so that its agreement proves nothing. */
 #pragma once
 
 #include "validation/published.h"
@@ -14,10 +13,10 @@ typedef struct {
   const char *suite; /* its name */
   const ValidationPublished *published;
   double simulated; /* in the published unit; NaN: not run */
-  bool is_run;      /* else `why` says what was not given, and there is no verdict */
-  const char *why;
+  bool is_run;
+  const char *why; /* not run: the missing input */
   bool agrees;
-  const char *cause; /* of what differs, where it is known; else NULL */
+  const char *cause; /* of the difference, where it is known; else NULL */
 } ValidationResult;
 
 typedef struct {
@@ -26,24 +25,24 @@ typedef struct {
   /* Called before each with the share that is done, 0..1; may be NULL. */
   void (*progress) (void *data, double share);
   void *data;
-  GString *details; /* NULL: not wanted */
-  const char *xc30; /* published runs that a figure of aggregation is told from; NULL: none */
-  const char *const *stores; /* finished studies, NULL at the end; of suites that read them */
+  GString *details;          /* NULL: not wanted */
+  const char *xc30;          /* published runs, for a figure of aggregation; NULL: none */
+  const char *const *stores; /* finished studies, NULL at the end; for suites that read them */
 } ValidationWatch;
 
 typedef struct {
   const char *name;    /* as on the command line: "bgq" */
   const char *figures; /* the CSV's text */
-  const char *path;    /* and what it is called in errors */
-  /* What measurements share while the suite runs.  They append the points that a
-   * figure is taken from to watch->details, as lines of validation_detail(). */
+  const char *path;    /* its name in errors */
+  /* The state of the measurements while the suite runs.  They append the points behind a figure to
+   * watch->details, as lines of validation_detail(). */
   gpointer (*open) (const ValidationWatch *watch);
   void (*close) (gpointer state);
-  /* Writes the figure, in its published unit; false and *error, VALIDATION_ERROR_NOT_RUN when it
-     cannot be told from what the watch gives. */
+  /* Writes the figure, in its published unit; false and *error, VALIDATION_ERROR_NOT_RUN when the
+   * watch lacks an input. */
   bool (*measure) (gpointer state, const ValidationPublished *published, double *simulated,
                    GError **error);
-  /* Why the figure of a name differs, when that is known; else NULL.  May be NULL itself. */
+  /* The known cause of a figure's difference, or NULL.  May be NULL itself. */
   const char *(*cause) (const char *name);
 } ValidationSuite;
 
@@ -51,7 +50,7 @@ extern const ValidationSuite validation_bgq, validation_infiniband, validation_a
 /* Reads watch->stores. */
 extern const ValidationSuite validation_sc13;
 
-/* Those that simulate by themselves, NULL at the end. */
+/* The suites that need no stores, NULL at the end. */
 extern const ValidationSuite *const validation_suites[];
 
 /* Repeats the measurements of the suites (NULL at the end) in the order of
@@ -60,6 +59,9 @@ extern const ValidationSuite *const validation_suites[];
  * a figure of a name. */
 gboolean validation_run (const ValidationSuite *const *suites, const char *const *only,
                          const ValidationWatch *watch, GError **error);
+
+/* For ValidationSuite.measure: sets *error for a figure that no experiment measures; false. */
+bool validation_no_experiment (const ValidationPublished *published, GError **error);
 
 /* The heading of details, and one line of them: series,point,published,
  * simulated,unit.  NaN is an empty field. */

@@ -34,34 +34,23 @@ measure (gpointer state, const ValidationPublished *published, double *simulated
          !g_str_equal (published->name, "missing");
 }
 
-static const ValidationSuite first = { "first",
-                                       HEADING "a,us,4,5,0,predicted,Paper,here\n"
-                                               "b,us,6,7,0.1,calibrated,Paper,here\n",
-                                       "first.csv",
-                                       open_state,
-                                       g_free,
-                                       measure };
-static const ValidationSuite second = { "second",     HEADING "c,%,5,,0,predicted,Paper,here\n",
-                                        "second.csv", open_state,
-                                        g_free,       measure };
-static const ValidationSuite broken = { "broken",
-                                        HEADING "fails,us,4,5,0,predicted,Paper,here\n"
-                                                "silent,us,4,5,0,predicted,Paper,here\n",
-                                        "broken.csv",
-                                        open_state,
-                                        g_free,
-                                        measure };
-static const ValidationSuite partial = { "partial",
-                                         HEADING "missing,us,4,5,0,predicted,Paper,here\n"
-                                                 "a,us,4,5,0,predicted,Paper,here\n",
-                                         "partial.csv",
-                                         open_state,
-                                         g_free,
-                                         measure };
-static const ValidationSuite unreadable = { "unreadable", "name\n", "unreadable.csv",
-                                            open_state,   g_free,   measure };
+#define SUITE(name_, figures_)                                                                     \
+  {                                                                                                \
+    .name = name_, .figures = figures_, .path = name_ ".csv", .open = open_state, .close = g_free, \
+    .measure = measure                                                                             \
+  }
 
-static const ValidationSuite *const both[] = { &first, &second, NULL };
+static const ValidationSuite first =
+    SUITE ("first", HEADING "a,us,4,5,0,predicted,Paper,here\n"
+                            "b,us,6,7,0.1,calibrated,Paper,here\n");
+static const ValidationSuite second = SUITE ("second", HEADING "c,%,5,,0,predicted,Paper,here\n");
+static const ValidationSuite broken =
+    SUITE ("broken", HEADING "fails,us,4,5,0,predicted,Paper,here\n"
+                             "silent,us,4,5,0,predicted,Paper,here\n");
+static const ValidationSuite partial =
+    SUITE ("partial", HEADING "missing,us,4,5,0,predicted,Paper,here\n"
+                              "a,us,4,5,0,predicted,Paper,here\n");
+static const ValidationSuite unreadable = SUITE ("unreadable", "name\n");
 
 static void
 on_result (void *data, const ValidationResult *result)
@@ -82,97 +71,90 @@ on_progress (void *data, double share)
   g_string_append_printf (data, "[%.2f] ", share);
 }
 
-static char *
-run (const ValidationSuite *const *suites, const char *const *only, GString *details,
-     GError **error)
-{
-  GString *seen = g_string_new (NULL);
-  const ValidationWatch watch = { on_result, on_progress, seen, details };
-
-  if (!validation_run (suites, only, &watch, error))
-    g_string_append (seen, "failed");
-  return g_string_free (seen, FALSE);
-}
-
-static void
-test_runs_all_in_order (void)
-{
-  GError *error = NULL;
-  g_autofree char *seen = run (both, NULL, NULL, &error);
-
-  g_assert_no_error (error);
-  g_assert_cmpstr (seen, ==, "[0.00] first.a=5 [0.33] first.b=5! [0.67] second.c=5 ");
-}
-
-static void
-test_runs_what_is_named (void)
-{
-  static const char *const only[] = { "c", "a", NULL };
-  GError *error = NULL;
-  g_autofree char *seen = run (both, only, NULL, &error);
-
-  g_assert_no_error (error);
-  g_assert_cmpstr (seen, ==, "[0.00] first.a=5 [0.50] second.c=5 ");
-}
-
-static void
-test_refuses_unknown_names_at_once (void)
-{
-  static const char *const only[] = { "a", "d", NULL };
-  g_autoptr (GError) error = NULL;
-  g_autofree char *seen = run (both, only, NULL, &error);
-
-  g_assert_error (error, VALIDATION_ERROR, VALIDATION_ERROR_NAME);
-  g_assert_nonnull (strstr (error->message, "\"d\""));
-  g_assert_cmpstr (seen, ==, "failed");
-}
-
-static void
-test_tells_which_experiment_failed (void)
-{
-  static const ValidationSuite *const suites[] = { &broken, NULL };
-  static const char *const silent[] = { "silent", NULL };
-  g_autoptr (GError) error = NULL, no_number = NULL;
-  g_autofree char *seen = run (suites, NULL, NULL, &error);
-  g_autofree char *seen_silent = run (suites, silent, NULL, &no_number);
-
-  g_assert_error (error, VALIDATION_ERROR, VALIDATION_ERROR_EXPERIMENT);
-  g_assert_cmpstr (error->message, ==, "fails: broken machine");
-  g_assert_cmpstr (seen, ==, "[0.00] failed");
-  g_assert_error (no_number, VALIDATION_ERROR, VALIDATION_ERROR_EXPERIMENT);
-  g_assert_true (g_str_has_prefix (no_number->message, "silent: "));
-  g_assert_cmpstr (seen_silent, ==, "[0.00] failed");
-}
-
-/* What lacks its input has no verdict, and those after it are measured. */
-static void
-test_goes_on_after_what_is_not_run (void)
-{
-  static const ValidationSuite *const suites[] = { &partial, NULL };
-  GError *error = NULL;
-  g_autofree char *seen = run (suites, NULL, NULL, &error);
-
-  g_assert_no_error (error);
-  g_assert_cmpstr (seen, ==, "[0.00] partial.missing: no store [0.50] partial.a=5 ");
-}
+/* The suites of a row are NULL-terminated, as are its names; without names all figures run. */
+static const struct {
+  const char *name;
+  const ValidationSuite *suites[3];
+  const char *only[3];
+  const char *seen;
+  int code;            /* -1: no error */
+  const char *message; /* a part of it */
+} cases[] = {
+  { "all in order",
+    { &first, &second },
+    { NULL },
+    "[0.00] first.a=5 [0.33] first.b=5! [0.67] second.c=5 ",
+    -1,
+    NULL },
+  { "named figures",
+    { &first, &second },
+    { "c", "a" },
+    "[0.00] first.a=5 [0.50] second.c=5 ",
+    -1,
+    NULL },
+  { "an unknown name, at once",
+    { &first, &second },
+    { "a", "d" },
+    "failed",
+    VALIDATION_ERROR_NAME,
+    "\"d\"" },
+  { "a failing experiment",
+    { &broken },
+    { NULL },
+    "[0.00] failed",
+    VALIDATION_ERROR_EXPERIMENT,
+    "fails: broken machine" },
+  { "an experiment without a number",
+    { &broken },
+    { "silent" },
+    "[0.00] failed",
+    VALIDATION_ERROR_EXPERIMENT,
+    "silent: " },
+  { "figures behind one that lacks its input",
+    { &partial },
+    { NULL },
+    "[0.00] partial.missing: no store [0.50] partial.a=5 ",
+    -1,
+    NULL },
+  { "unreadable figures",
+    { &first, &unreadable },
+    { NULL },
+    "failed",
+    VALIDATION_ERROR_DATA,
+    "unreadable.csv" },
+};
 
 static void
-test_refuses_unreadable_figures (void)
+test_runs (void)
 {
-  static const ValidationSuite *const suites[] = { &first, &unreadable, NULL };
-  g_autoptr (GError) error = NULL;
-  g_autofree char *seen = run (suites, NULL, NULL, &error);
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autoptr (GString) seen = g_string_new (NULL);
+    g_autoptr (GError) error = NULL;
+    const ValidationWatch watch = { .report = on_result, .progress = on_progress, .data = seen };
 
-  g_assert_error (error, VALIDATION_ERROR, VALIDATION_ERROR_DATA);
-  g_assert_cmpstr (seen, ==, "failed");
+    g_test_message ("%s", cases[i].name);
+    if (!validation_run (cases[i].suites, cases[i].only[0] != NULL ? cases[i].only : NULL, &watch,
+                         &error))
+      g_string_append (seen, "failed");
+    g_assert_cmpstr (seen->str, ==, cases[i].seen);
+    if (cases[i].code < 0)
+      g_assert_no_error (error);
+    else {
+      g_assert_error (error, VALIDATION_ERROR, cases[i].code);
+      g_assert_nonnull (strstr (error->message, cases[i].message));
+    }
+  }
 }
 
 static void
 test_details (void)
 {
+  static const ValidationSuite *const both[] = { &first, &second, NULL };
   g_autoptr (GString) details = g_string_new (validation_details_heading);
-  g_autofree char *seen = run (both, NULL, details, NULL);
+  g_autoptr (GString) seen = g_string_new (NULL);
+  const ValidationWatch watch = { .report = on_result, .data = seen, .details = details };
 
+  g_assert_true (validation_run (both, NULL, &watch, NULL));
   validation_detail (details, "curve", "8", 1.5, (double) NAN, "us");
   validation_detail (details, "curve", "16", (double) NAN, 1234567, "us");
   validation_detail (NULL, "curve", "16", 1, 1, "us");
@@ -185,15 +167,7 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/validation/suite/runs-all-in-order", test_runs_all_in_order);
-  g_test_add_func ("/validation/suite/runs-what-is-named", test_runs_what_is_named);
-  g_test_add_func ("/validation/suite/refuses-unknown-names-at-once",
-                   test_refuses_unknown_names_at_once);
-  g_test_add_func ("/validation/suite/tells-which-experiment-failed",
-                   test_tells_which_experiment_failed);
-  g_test_add_func ("/validation/suite/goes-on-after-what-is-not-run",
-                   test_goes_on_after_what_is_not_run);
-  g_test_add_func ("/validation/suite/refuses-unreadable-figures", test_refuses_unreadable_figures);
+  g_test_add_func ("/validation/suite/runs", test_runs);
   g_test_add_func ("/validation/suite/details", test_details);
   return g_test_run ();
 }

@@ -3,14 +3,42 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "cli/aggregate/choice_print.h"
+#include "cli/aggregate/aggregate.h"
+#include "cli/aggregate/choice.h"
 #include "cli/command.h"
 #include "cli/print/outfile.h"
 #include "cli/print/warnings.h"
+#include "topology/unit.h"
 
-#include <string.h>
+TopoMachine *
+cli_aggregate_machine (const CliMachineOptions *options, GError **error)
+{
+  g_autoptr (TopoMachine) machine = cli_machine_new (options, error);
 
-/* The text with the number in the place of every {ranks}; the caller frees it. */
+  if (machine == NULL || machine->node != NULL)
+    return g_steal_pointer (&machine);
+  g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
+               "%s is a torus: nothing is said of the inside of its nodes", machine->spec);
+  return NULL;
+}
+
+gboolean
+cli_aggregate_bytes (const char *option, const char *text, uint64_t *bytes, GError **error)
+{
+  TopoValue value = { 0 };
+  g_autoptr (GError) cause = NULL;
+
+  *bytes = 0;
+  if (text == NULL)
+    return TRUE;
+  if (!topo_unit_parse (TOPO_UNIT_BYTES, text, &value, &cause) || value.whole == 0)
+    return cli_refuse (error, "%s: %s", option,
+                       cause != NULL ? cause->message : "no memory at all");
+  *bytes = value.whole;
+  return TRUE;
+}
+
+/* The text with n_ranks in place of every {ranks}; the caller frees it. */
 static char *
 fill_in (const char *text, guint n_ranks)
 {
@@ -21,45 +49,25 @@ fill_in (const char *text, guint n_ranks)
 }
 
 static gboolean
-add_choice (GPtrArray *choices, const char *trace, const char *machine,
-            const CliChoiceOptions *options, CliChoiceTable *table, GError **error)
-{
-  CliChoice *choice = cli_choice_new (trace, machine, options, table, error);
-
-  if (choice != NULL)
-    g_ptr_array_add (choices, choice);
-  return choice != NULL;
-}
-
-static gboolean
-make_choices (GPtrArray *choices, const char *trace, const CliChoiceOptions *options,
-              GError **error)
-{
-  g_auto (CliChoiceTable) table = { .path = options->table };
-
-  if (options->ranks == NULL)
-    return add_choice (choices, trace, options->machine.spec, options, &table, error);
-  for (guint i = 0; i < options->ranks->len; i++) {
-    guint n_ranks = g_array_index (options->ranks, guint, i);
-    g_autofree char *filled = fill_in (trace, n_ranks);
-    g_autofree char *machine = fill_in (options->machine.spec, n_ranks);
-
-    if (!add_choice (choices, filled, machine, options, &table, error))
-      return FALSE;
-  }
-  return TRUE;
-}
-
-static gboolean
 choose (const char *trace, const CliChoiceOptions *options, GError **error)
 {
   g_autoptr (GPtrArray) choices = g_ptr_array_new_with_free_func ((GDestroyNotify) cli_choice_free);
+  g_auto (CliChoiceTable) table = { .path = options->table };
   g_autoptr (CliOutfile) page = NULL;
 
   if (options->report != NULL && !(page = cli_outfile_new (options->report, error)))
     return FALSE;
-  if (!make_choices (choices, trace, options, error))
-    return FALSE;
+  for (guint i = 0; i < (options->ranks != NULL ? options->ranks->len : 1); i++) {
+    guint n_ranks = options->ranks != NULL ? g_array_index (options->ranks, guint, i) : 0;
+    g_autofree char *filled = n_ranks > 0 ? fill_in (trace, n_ranks) : g_strdup (trace);
+    g_autofree char *machine =
+        n_ranks > 0 ? fill_in (options->machine.spec, n_ranks) : g_strdup (options->machine.spec);
+    CliChoice *choice = cli_choice_new (filled, machine, options, &table, error);
+
+    if (choice == NULL)
+      return FALSE;
+    g_ptr_array_add (choices, choice);
+  }
   for (guint i = 0; i < choices->len && !options->talk.quiet; i++) {
     const CliChoice *choice = choices->pdata[i];
     g_autofree char *advice = cli_choice_advice (choice);

@@ -1,11 +1,11 @@
-/* aggregate_bound.c - `hopcast aggregate bound`: how long ranks communicate at most, by pattern.
+/* aggregate_bound.c - `hopcast aggregate bound`: upper bounds of communication time, by pattern.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "cli/print/columns.h"
+#include "cli/aggregate/aggregate.h"
 #include "cli/command.h"
-#include "cli/options.h"
+#include "cli/print/columns.h"
 #include "cli/print/progress.h"
 #include "cli/print/terminal.h"
 #include "predictors/scoring/scores.h"
@@ -47,7 +47,6 @@ options_clear (Options *options)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
 
-/* One pattern. */
 typedef struct {
   const TopoPattern *pattern;
   uint32_t id, n_tasks, n_nodes;
@@ -79,7 +78,6 @@ static const CliColumn columns[] = {
   { "excluded", "excluded", CLI_CELL_TEXT, offsetof (Row, excluded) },
 };
 
-/* What all patterns share. */
 typedef struct {
   const Options *options;
   const char *trace_path;
@@ -153,36 +151,16 @@ parse (Options *options, int argc, char **argv, const char **trace_path, GError 
 }
 
 static gboolean
-check_pattern (const Work *work, GError **error)
-{
-  int pattern = work->options->pattern;
-
-  if (pattern == G_MININT)
-    return TRUE;
-  if (pattern < 1 || (uint32_t) pattern > work->patterns->n)
-    return cli_refuse (error, "--pattern: %d is not within 1..%u", pattern, work->patterns->n);
-  if (work->patterns->pattern[pattern - 1].excluded == NULL)
-    return TRUE;
-  g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "--pattern %d: %s", pattern,
-               work->patterns->pattern[pattern - 1].excluded);
-  return FALSE;
-}
-
-static gboolean
-open_inputs (Work *work, GError **error)
+open_inputs (Work *work, CliProgress *progress, GError **error)
 {
   const Options *options = work->options;
+  StudyAggregateOptions grouping = { .seed = (uint64_t) options->seed };
   TopoJob job = { 0 };
 
-  if (!(work->machine = cli_machine_new (&options->machine, error)) ||
+  if (!(work->machine = cli_aggregate_machine (&options->machine, error)) ||
       !(work->table = predict_bound_table_read (options->table, error)) ||
       !(work->trace = cli_trace_open (work->trace_path, &options->trace, error)))
     return FALSE;
-  if (work->machine->node == NULL) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
-                 "%s is a torus: nothing is said of the inside of its nodes", work->machine->spec);
-    return FALSE;
-  }
   study_slots_are_cores (work->machine);
   work->patterns = topo_patterns_new (work->machine->node, 0);
   job.n_ranks = trace_ranks (work->trace);
@@ -191,49 +169,38 @@ open_inputs (Work *work, GError **error)
     g_prefix_error (error, "%s: ", work->machine->spec);
     return FALSE;
   }
-  return check_pattern (work, error);
-}
-
-static gboolean
-prepare (Work *work, CliProgress *progress, GError **error)
-{
-  const StudyAggregateOptions options = { .table = work->table,
-                                          .seed = (uint64_t) work->options->seed };
-
-  work->aggregate = study_aggregate_new (work->trace, work->patterns, &options, cli_progress_share,
+  if (options->pattern != G_MININT) {
+    if ((uint32_t) options->pattern > work->patterns->n)
+      return cli_refuse (error, "--pattern: %d is not within 1..%u", options->pattern,
+                         work->patterns->n);
+    if (work->patterns->pattern[options->pattern - 1].excluded != NULL) {
+      g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "--pattern %d: %s", options->pattern,
+                   work->patterns->pattern[options->pattern - 1].excluded);
+      return FALSE;
+    }
+  }
+  grouping.table = work->table;
+  work->aggregate = study_aggregate_new (work->trace, work->patterns, &grouping, cli_progress_share,
                                          progress, error);
-  if (work->aggregate == NULL)
-    return FALSE;
-  return !work->options->simulate || (work->paths = route_paths_new (work->machine, error)) != NULL;
+  return work->aggregate != NULL &&
+         (!options->simulate || (work->paths = route_paths_new (work->machine, error)) != NULL);
 }
 
-/* Of the rank that communicates longest; NaN on failure. */
-static double
-simulated_s (const Work *work, const TopoMapping *mapping, GError **error)
-{
-  const SimRunOptions options = { .trace_path = work->trace_path,
-                                  .network = SIM_NETWORK_PACKET,
-                                  .policy = ROUTE_POLICY_DEFAULT,
-                                  .compute_scale = work->options->compute_scale,
-                                  .paths = work->paths };
-  g_autoptr (SimRun) run = sim_run (work->trace, work->machine, mapping, &options, error);
-  int64_t longest_ps = 0;
-
-  if (run == NULL)
-    return (double) NAN;
-  for (uint32_t rank = 0; rank < run->result.n_ranks; rank++)
-    longest_ps =
-        MAX (longest_ps, run->result.ranks[rank].end_ps - run->result.ranks[rank].compute_ps);
-  return (double) longest_ps * 1e-12;
-}
-
+/* Bounds one pattern, and simulates it when the options ask for it. */
 static gboolean
 fill_row (const Work *work, Row *row, GError **error)
 {
   g_autoptr (TopoMapping) mapping = study_aggregate_mapping (work->aggregate, row->pattern);
   const StudyBoundOptions options = { .near = (StudyNear) work->options->near,
                                       .compute_scale = work->options->compute_scale };
+  const SimRunOptions simulated = { .trace_path = work->trace_path,
+                                    .network = SIM_NETWORK_PACKET,
+                                    .policy = ROUTE_POLICY_DEFAULT,
+                                    .compute_scale = work->options->compute_scale,
+                                    .paths = work->paths };
   g_auto (StudyCommBound) bound = { 0 };
+  g_autoptr (SimRun) run = NULL;
+  int64_t longest_ps = 0;
 
   if (!study_comm_bound (work->trace, work->machine, mapping, work->table, &options, &bound, error))
     return FALSE;
@@ -245,51 +212,21 @@ fill_row (const Work *work, Row *row, GError **error)
   row->n_extrapolated = bound.n_extrapolated;
   row->n_substituted = bound.n_substituted;
   row->n_classes = bound.n_classes;
-  if (work->paths != NULL)
-    row->simulated_s = simulated_s (work, mapping, error);
+  if (work->paths == NULL)
+    return TRUE;
+  if (!(run = sim_run (work->trace, work->machine, mapping, &simulated, error)))
+    return FALSE;
+  for (uint32_t rank = 0; rank < run->result.n_ranks; rank++)
+    longest_ps =
+        MAX (longest_ps, run->result.ranks[rank].end_ps - run->result.ranks[rank].compute_ps);
+  row->simulated_s = (double) longest_ps * 1e-12;
   row->tightness = row->path_s / row->simulated_s;
-  return work->paths == NULL || !isnan (row->simulated_s);
-}
-
-static gboolean
-fill_rows (const Work *work, Row *rows, guint n, CliProgress *progress, GError **error)
-{
-  for (guint i = 0; i < n; i++) {
-    if (rows[i].pattern->excluded == NULL && !fill_row (work, &rows[i], error))
-      return FALSE;
-    cli_progress_share (progress, (double) (i + 1) / n);
-  }
   return TRUE;
-}
-
-/* The rows to be filled; the caller frees. */
-static Row *
-rows_new (const Work *work, guint *n)
-{
-  Row *rows = g_new0 (Row, work->patterns->n);
-
-  *n = 0;
-  for (guint i = 0; i < work->patterns->n; i++) {
-    const TopoPattern *pattern = &work->patterns->pattern[i];
-
-    if (work->options->pattern == G_MININT || work->options->pattern == (int) i + 1)
-      rows[(*n)++] = (Row){ pattern,
-                            pattern->id,
-                            pattern->n_tasks,
-                            pattern->n_nodes,
-                            NAN,
-                            NAN,
-                            NAN,
-                            NAN,
-                            NAN,
-                            .excluded = pattern->excluded };
-  }
-  return rows;
 }
 
 /* --- Printing --- */
 
-/* How the bounds agree with the simulated times. */
+/* Agreement of the bounds with the simulated times. */
 typedef struct {
   guint n, n_bounded;
   double rcc, least, most; /* tightness: bound over simulated */
@@ -387,14 +324,34 @@ cli_aggregate_bound (int argc, char **argv, GError **error)
   g_autoptr (CliProgress) progress = NULL;
   g_autofree Row *rows = NULL;
   CliRows table;
-  guint n;
+  guint n = 0;
 
-  if (!parse (&options, argc, argv, &work.trace_path, error) || !open_inputs (&work, error))
+  if (!parse (&options, argc, argv, &work.trace_path, error))
     return CLI_FAILED;
   progress = cli_progress_new (options.talk.quiet);
-  rows = rows_new (&work, &n);
-  if (!prepare (&work, progress, error) || !fill_rows (&work, rows, n, progress, error))
+  if (!open_inputs (&work, progress, error))
     return CLI_FAILED;
+  rows = g_new0 (Row, work.patterns->n);
+  for (uint32_t at = 0; at < work.patterns->n; at++) {
+    const TopoPattern *pattern = &work.patterns->pattern[at];
+
+    if (options.pattern == G_MININT || options.pattern == (int) at + 1)
+      rows[n++] = (Row){ .pattern = pattern,
+                         .id = pattern->id,
+                         .n_tasks = pattern->n_tasks,
+                         .n_nodes = pattern->n_nodes,
+                         .path_s = NAN,
+                         .sum_s = NAN,
+                         .simulated_s = NAN,
+                         .compute_s = NAN,
+                         .tightness = NAN,
+                         .excluded = pattern->excluded };
+  }
+  for (guint i = 0; i < n; i++) {
+    if (rows[i].excluded == NULL && !fill_row (&work, &rows[i], error))
+      return CLI_FAILED;
+    cli_progress_share (progress, (double) (i + 1) / n);
+  }
   g_clear_pointer (&progress, cli_progress_free);
   table = CLI_ROWS (columns, rows, n);
   table.has = options.simulate ? HAS_SIMULATED : 0;

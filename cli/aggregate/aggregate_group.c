@@ -1,12 +1,12 @@
-/* aggregate_group.c - `hopcast aggregate group`: which ranks are to share a node.
+/* aggregate_group.c - `hopcast aggregate group`: groups of ranks that share nodes.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
 #include "cli/command.h"
 #include "cli/options.h"
+#include "cli/print/columns.h"
 #include "cli/print/outfile.h"
-#include "cli/print/output.h"
 #include "cli/print/terminal.h"
 #include "predictors/group/cost_graph.h"
 #include "predictors/group/grouping.h"
@@ -16,6 +16,16 @@
 #include "study/search/scotch.h"
 
 #include <math.h>
+#include <stddef.h>
+
+#define MAX_STARTS 10000
+#define MAX_WIDTH  64 /* sockets of a node, dies of a socket */
+#define MAX_LEVELS 2  /* parts of parts: sockets of a node, dies of a socket */
+
+static const char *const level_names[MAX_LEVELS] = { "socket", "die" };
+static const char *const method_names[] = { "kl", "paper", "scotch", NULL };
+enum { METHOD_KL, METHOD_PAPER, METHOD_SCOTCH };
+static const char *const cost_names[] = { "mended", "literal", NULL };
 
 typedef struct {
   uint32_t n_ranks;
@@ -27,9 +37,6 @@ typedef struct {
   double c;     /* of equation 4; NaN: costs are bytes */
 } Costs;
 
-/* Parts of parts: sockets of a node, dies of a socket. */
-#define MAX_LEVELS 2
-
 typedef struct {
   const char *source, *method;
   uint64_t seed;
@@ -37,8 +44,8 @@ typedef struct {
   const Costs *costs;
   const PredictGroups *groups;
   uint32_t n_levels;
-  uint32_t *level[MAX_LEVELS]; /* [rank] which socket of the node, which die of that */
-} Sheet;
+  uint32_t *level[MAX_LEVELS]; /* [rank] its socket in the node, its die in the socket */
+} Result;
 
 static void
 costs_clear (Costs *costs)
@@ -55,45 +62,32 @@ group_cost (const Costs *costs, int64_t cost)
   return ldexp ((double) cost, -costs->exponent);
 }
 
-/* Bytes both ways; ranks beyond those of the matrix are silent. */
-static void
-costs_of_bytes (Costs *costs, const StudyMatrix *matrix, uint32_t n_ranks)
-{
-  StudyGraph *bytes = study_graph_new (study_matrix_edges (matrix), n_ranks);
-
-  *costs = (Costs){ .n_ranks = n_ranks,
-                    .kind = "bytes",
-                    .graph = { n_ranks, bytes->first, bytes->neighbour, bytes->weight },
-                    .bytes = bytes,
-                    .exponent = -(int) bytes->shift,
-                    .c = NAN };
-}
-
-/* --- Ping-pongs --- */
-
-static gboolean
-refuse (const PredictTable *table, uint32_t row, GError **error, const char *what)
-{
-  g_autofree char *place = predict_table_place (table, row);
-
-  g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "%s: %s", place, what);
-  return FALSE;
-}
+/* --- Costs --- */
 
 static gboolean
 check_pingpong (const PredictTable *table, const PredictPingPong *times, GError **error)
 {
+  const char *problem = NULL;
+  g_autofree char *place = NULL;
+  uint32_t row;
+
   if (times->n == 0) {
     g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "%s: there are no times", table->source);
     return FALSE;
   }
-  for (uint32_t row = 0; row < times->n; row++) {
+  for (row = 0; row < times->n; row++) {
     if (!(times->bytes[row] >= 0) || (row > 0 && times->bytes[row] <= times->bytes[row - 1]))
-      return refuse (table, row, error, "bytes must ascend from at least 0");
-    if (!(times->within_s[row] > 0) || !(times->between_s[row] > 0))
-      return refuse (table, row, error, "times must be above 0");
+      problem = "bytes must ascend from at least 0";
+    else if (!(times->within_s[row] > 0) || !(times->between_s[row] > 0))
+      problem = "times must be above 0";
+    if (problem != NULL)
+      break;
   }
-  return TRUE;
+  if (problem == NULL)
+    return TRUE;
+  place = predict_table_place (table, row);
+  g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "%s: %s", place, problem);
+  return FALSE;
 }
 
 /* Seconds of a column of microseconds; the caller frees. */
@@ -109,7 +103,7 @@ read_seconds (const PredictTable *table, const char *name, GError **error)
 }
 
 /* Equation 4, from the ping-pongs of a CSV file with the columns bytes, within_us and between_us.
- * All messages of a pair in one direction are taken to have their mean size. */
+ * All messages of a pair in one direction are assumed to have their mean size. */
 static gboolean
 costs_of_times (Costs *costs, const StudyMatrix *matrix, uint32_t n_ranks, const char *times_path,
                 uint32_t n_parts, PredictCostForm form, GError **error)
@@ -143,38 +137,9 @@ costs_of_times (Costs *costs, const StudyMatrix *matrix, uint32_t n_ranks, const
   return TRUE;
 }
 
-/* --- groups of ranks for people and for programs --- */
+/* --- Results --- */
 
-static const char *const level_names[MAX_LEVELS] = { "socket", "die" };
-
-static const PredictGroupTrial *
-trial_of (const Sheet *sheet, uint32_t i)
-{
-  return &g_array_index (sheet->groups->trials, PredictGroupTrial, i);
-}
-
-/* [part] how many ranks it has; the caller frees. */
-static uint32_t *
-count_sizes (const Sheet *sheet)
-{
-  uint32_t *size = g_new0 (uint32_t, sheet->n_parts);
-
-  for (uint32_t rank = 0; rank < sheet->costs->n_ranks; rank++)
-    size[sheet->groups->part[rank]]++;
-  return size;
-}
-
-static int64_t
-sum_costs (const PredictCostGraph *graph)
-{
-  int64_t sum = 0;
-
-  for (uint64_t e = 0; e < graph->first[graph->n]; e++)
-    sum += graph->cost[e];
-  return sum / 2;
-}
-
-/* Groups of ranks that have no edges to others. */
+/* The connected components of the graph. */
 static uint32_t
 count_components (const PredictCostGraph *graph)
 {
@@ -203,19 +168,17 @@ count_components (const PredictCostGraph *graph)
   return n;
 }
 
-/* -- for programs ---------------------------------------------------------- */
-
 static void
-print_csv (FILE *out, const Sheet *sheet)
+print_csv (FILE *out, const Result *result)
 {
   fputs ("rank,part", out);
-  for (uint32_t i = 0; i < sheet->n_levels; i++)
+  for (uint32_t i = 0; i < result->n_levels; i++)
     fprintf (out, ",%s", level_names[i]);
   fputc ('\n', out);
-  for (uint32_t rank = 0; rank < sheet->costs->n_ranks; rank++) {
-    fprintf (out, "%u,%u", rank, sheet->groups->part[rank]);
-    for (uint32_t i = 0; i < sheet->n_levels; i++)
-      fprintf (out, ",%u", sheet->level[i][rank]);
+  for (uint32_t rank = 0; rank < result->costs->n_ranks; rank++) {
+    fprintf (out, "%u,%u", rank, result->groups->part[rank]);
+    for (uint32_t i = 0; i < result->n_levels; i++)
+      fprintf (out, ",%u", result->level[i][rank]);
     fputc ('\n', out);
   }
 }
@@ -229,133 +192,144 @@ add_numbers (JsonBuilder *builder, const char *name, const uint32_t *numbers, ui
   json_builder_end_array (builder);
 }
 
-static void
-add_trials (JsonBuilder *builder, const Sheet *sheet)
-{
-  cli_begin_array (builder, "starts");
-  for (uint32_t i = 0; i < sheet->groups->trials->len; i++) {
-    const PredictGroupTrial *trial = trial_of (sheet, i);
-
-    json_builder_begin_object (builder);
-    cli_add_string (builder, "start", trial->name);
-    cli_add_number (builder, "cut_start", group_cost (sheet->costs, trial->cut_start));
-    cli_add_number (builder, "cut_bettered", group_cost (sheet->costs, trial->cut_bettered));
-    cli_add_number (builder, "cut", group_cost (sheet->costs, trial->cut));
-    json_builder_end_object (builder);
-  }
-  json_builder_end_array (builder);
-}
-
-static void
-print_json (FILE *out, const Sheet *sheet)
-{
-  g_autoptr (JsonBuilder) builder = json_builder_new ();
-  g_autoptr (JsonNode) record = NULL;
-  g_autofree uint32_t *size = count_sizes (sheet);
-  uint32_t n_ranks = sheet->costs->n_ranks;
-
-  json_builder_begin_object (builder);
-  cli_add_string (builder, "schema", "hopcast.groups/1");
-  cli_add_string (builder, "source", sheet->source);
-  cli_add_integer (builder, "ranks", n_ranks);
-  cli_add_integer (builder, "parts", sheet->n_parts);
-  cli_add_string (builder, "method", sheet->method);
-  cli_add_integer (builder, "seed", sheet->seed);
-  cli_add_string (builder, "cost", sheet->costs->kind);
-  cli_add_number (builder, "c", sheet->costs->c);
-  cli_add_integer (builder, "components", count_components (&sheet->costs->graph));
-  cli_add_number (builder, "cut", group_cost (sheet->costs, sheet->groups->cut));
-  cli_add_number (builder, "cost_of_all_edges",
-                  group_cost (sheet->costs, sum_costs (&sheet->costs->graph)));
-  cli_add_string (builder, "best_start", trial_of (sheet, sheet->groups->best)->name);
-  add_trials (builder, sheet);
-  add_numbers (builder, "sizes", size, sheet->n_parts);
-  add_numbers (builder, "part", sheet->groups->part, n_ranks);
-  for (uint32_t i = 0; i < sheet->n_levels; i++)
-    add_numbers (builder, level_names[i], sheet->level[i], n_ranks);
-  cli_print_object (out, builder);
-}
-
-/* -- for people ------------------------------------------------------------ */
-
-static void
-print_ranks (FILE *out, const Sheet *sheet, const uint32_t *order, uint32_t n)
-{
-  for (uint32_t i = 0; i < n; i++) {
-    gboolean is_new = FALSE;
-
-    for (uint32_t level = 0; level < sheet->n_levels; level++)
-      is_new |= i > 0 && sheet->level[level][order[i]] != sheet->level[level][order[i - 1]];
-    fprintf (out, "%s%u", is_new ? " | " : " ", order[i]);
-  }
-  fputc ('\n', out);
-}
-
 static int
 compare_within_part (const void *left, const void *right, void *data)
 {
   uint32_t a = *(const uint32_t *) left, b = *(const uint32_t *) right;
-  const Sheet *sheet = data;
-  const uint32_t *part = sheet->groups->part;
+  const Result *result = data;
+  const uint32_t *part = result->groups->part;
 
   if (part[a] != part[b])
     return part[a] < part[b] ? -1 : 1;
-  for (uint32_t i = 0; i < sheet->n_levels; i++)
-    if (sheet->level[i][a] != sheet->level[i][b])
-      return sheet->level[i][a] < sheet->level[i][b] ? -1 : 1;
+  for (uint32_t i = 0; i < result->n_levels; i++)
+    if (result->level[i][a] != result->level[i][b])
+      return result->level[i][a] < result->level[i][b] ? -1 : 1;
   return (a > b) - (a < b);
 }
 
-static void
-print_table (FILE *out, const Sheet *sheet)
+/* The ranks of a part, with a bar between sockets and dies; the caller frees. */
+static char *
+ranks_text (const Result *result, const uint32_t *order, uint32_t n)
 {
-  uint32_t n_ranks = sheet->costs->n_ranks, next = 0;
-  g_autofree uint32_t *size = count_sizes (sheet), *order = g_new (uint32_t, n_ranks);
-  double all = group_cost (sheet->costs, sum_costs (&sheet->costs->graph));
-  double cut = group_cost (sheet->costs, sheet->groups->cut);
+  GString *text = g_string_new (NULL);
+
+  for (uint32_t i = 0; i < n; i++) {
+    gboolean is_new = FALSE;
+
+    for (uint32_t level = 0; level < result->n_levels; level++)
+      is_new |= i > 0 && result->level[level][order[i]] != result->level[level][order[i - 1]];
+    g_string_append_printf (text, "%s%u", is_new ? " | " : i > 0 ? " " : "", order[i]);
+  }
+  return g_string_free (text, FALSE);
+}
+
+typedef struct {
+  uint32_t part, size;
+  char *ranks;
+} PartRow;
+
+static const CliColumn part_columns[] = {
+  { NULL, "part", CLI_CELL_U32, offsetof (PartRow, part) },
+  { NULL, "size", CLI_CELL_U32, offsetof (PartRow, size) },
+  { NULL, "ranks", CLI_CELL_TEXT, offsetof (PartRow, ranks) },
+};
+
+typedef struct {
+  const char *mark, *name; /* mark: of the best start */
+  double cut_start, cut_bettered, cut;
+} StartRow;
+
+static const CliColumn start_columns[] = {
+  { NULL, "", CLI_CELL_TEXT, offsetof (StartRow, mark) },
+  { "start", "start", CLI_CELL_TEXT, offsetof (StartRow, name) },
+  { "cut_start", "cut before", CLI_CELL_NUMBER, offsetof (StartRow, cut_start), "%.7g" },
+  { "cut_bettered", "bettered", CLI_CELL_NUMBER, offsetof (StartRow, cut_bettered), "%.7g" },
+  { "cut", "perturbed", CLI_CELL_NUMBER, offsetof (StartRow, cut), "%.7g" },
+};
+
+static void
+print_table (FILE *out, const Result *result, const CliRows *starts, const uint32_t *size,
+             double all)
+{
+  uint32_t n_ranks = result->costs->n_ranks, next = 0;
+  g_autofree uint32_t *order = g_new (uint32_t, n_ranks);
+  g_autofree PartRow *part = g_new (PartRow, result->n_parts);
+  double cut = group_cost (result->costs, result->groups->cut);
 
   for (uint32_t rank = 0; rank < n_ranks; rank++)
     order[rank] = rank;
-  g_qsort_with_data (order, (int) n_ranks, sizeof *order, compare_within_part, (void *) sheet);
-  cli_print_heading (out, "  part   size  ranks");
-  for (uint32_t part = 0; part < sheet->n_parts; part++) {
-    fprintf (out, "%6u %6u ", part, size[part]);
-    print_ranks (out, sheet, order + next, size[part]);
-    next += size[part];
+  g_qsort_with_data (order, (int) n_ranks, sizeof *order, compare_within_part, (void *) result);
+  for (uint32_t i = 0; i < result->n_parts; i++) {
+    part[i] = (PartRow){ i, size[i], ranks_text (result, order + next, size[i]) };
+    next += size[i];
   }
+  cli_rows_print_table (out, &CLI_ROWS (part_columns, part, result->n_parts), "");
+  for (uint32_t i = 0; i < result->n_parts; i++)
+    g_free (part[i].ranks);
   fputc ('\n', out);
-  cli_print_heading (out, "  start            cut before      bettered     perturbed");
-  for (uint32_t i = 0; i < sheet->groups->trials->len; i++) {
-    const PredictGroupTrial *trial = trial_of (sheet, i);
-
-    fprintf (out, "%c %-13s %13.7g %13.7g %13.7g\n", i == sheet->groups->best ? '*' : ' ',
-             trial->name, group_cost (sheet->costs, trial->cut_start),
-             group_cost (sheet->costs, trial->cut_bettered), group_cost (sheet->costs, trial->cut));
-  }
-  cli_printf (out, "\ncut: %.10g of %.10g (%s), %.1f %%\n", cut, all, sheet->costs->kind,
+  cli_rows_print_table (out, starts, "");
+  cli_printf (out, "\ncut: %.10g of %.10g (%s), %.1f %%\n", cut, all, result->costs->kind,
               all > 0 ? 100 * cut / all : 0);
 }
 
-/* CSV: rank,part[,socket[,die]], a line per rank; JSON: one object; table: a line per part and what
- * the starts came to. */
+/* CSV: rank,part[,socket[,die]], a line per rank; JSON: one object; table: a line per part and per
+ * start. */
 static void
-group_print (FILE *out, const Sheet *sheet, CliFormat format)
+print (FILE *out, const Result *result, CliFormat format)
 {
+  const PredictCostGraph *graph = &result->costs->graph;
+  const PredictGroups *groups = result->groups;
+  guint n_starts = groups->trials->len;
+  g_autofree StartRow *start = g_new (StartRow, n_starts);
+  g_autofree uint32_t *size = g_new0 (uint32_t, result->n_parts);
+  const CliRows starts = CLI_ROWS (start_columns, start, n_starts);
+  uint32_t n_ranks = result->costs->n_ranks;
+  g_autoptr (JsonBuilder) builder = NULL;
+  int64_t sum = 0; /* each edge twice */
+  double all;
+
+  for (guint i = 0; i < n_starts; i++) {
+    const PredictGroupTrial *trial = &g_array_index (groups->trials, PredictGroupTrial, i);
+
+    start[i] = (StartRow){ i == groups->best ? "*" : "", trial->name,
+                           group_cost (result->costs, trial->cut_start),
+                           group_cost (result->costs, trial->cut_bettered),
+                           group_cost (result->costs, trial->cut) };
+  }
+  for (uint32_t rank = 0; rank < n_ranks; rank++)
+    size[groups->part[rank]]++;
+  for (uint64_t e = 0; e < graph->first[graph->n]; e++)
+    sum += graph->cost[e];
+  all = group_cost (result->costs, sum / 2);
   switch (format) {
-  case CLI_FORMAT_TABLE: print_table (out, sheet); break;
-  case CLI_FORMAT_CSV: print_csv (out, sheet); break;
-  case CLI_FORMAT_JSON: print_json (out, sheet); break;
+  case CLI_FORMAT_TABLE: print_table (out, result, &starts, size, all); break;
+  case CLI_FORMAT_CSV: print_csv (out, result); break;
+  case CLI_FORMAT_JSON:
+    builder = json_builder_new ();
+    json_builder_begin_object (builder);
+    cli_add_string (builder, "schema", "hopcast.groups/1");
+    cli_add_string (builder, "source", result->source);
+    cli_add_integer (builder, "ranks", n_ranks);
+    cli_add_integer (builder, "parts", result->n_parts);
+    cli_add_string (builder, "method", result->method);
+    cli_add_integer (builder, "seed", result->seed);
+    cli_add_string (builder, "cost", result->costs->kind);
+    cli_add_number (builder, "c", result->costs->c);
+    cli_add_integer (builder, "components", count_components (graph));
+    cli_add_number (builder, "cut", group_cost (result->costs, groups->cut));
+    cli_add_number (builder, "cost_of_all_edges", all);
+    cli_add_string (builder, "best_start", start[groups->best].name);
+    cli_rows_add_json (builder, "starts", &starts);
+    add_numbers (builder, "sizes", size, result->n_parts);
+    add_numbers (builder, "part", groups->part, n_ranks);
+    for (uint32_t i = 0; i < result->n_levels; i++)
+      add_numbers (builder, level_names[i], result->level[i], n_ranks);
+    cli_print_object (out, builder);
+    break;
   }
 }
 
-/* --- `hopcast aggregate group`: which ranks are to share a node --- */
-
-static const char *const method_names[] = { "kl", "paper", "scotch", NULL };
-enum { METHOD_KL, METHOD_PAPER, METHOD_SCOTCH };
-static const char *const cost_names[] = { "mended", "literal", NULL };
-
-#define MAX_STARTS 10000
-#define MAX_WIDTH  64 /* sockets of a node, dies of a socket */
+/* --- Options --- */
 
 typedef struct {
   CliFormatOptions format;
@@ -384,65 +358,6 @@ options_clear (Options *options)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
 
-static void
-add_options (GOptionContext *context, Options *options)
-{
-  const GOptionEntry entries[] = {
-    { "parts", 0, 0, G_OPTION_ARG_INT, &options->n_parts,
-      "How many groups there are to be: the nodes", "K" },
-    { "ranks", 0, 0, G_OPTION_ARG_INT, &options->n_ranks,
-      "How many ranks there are, when the last ones of the matrix are silent", "N" },
-    { "levels", 0, 0, G_OPTION_ARG_STRING, &options->levels,
-      "Also place the ranks inside their nodes: how many sockets a node has, and dies a socket",
-      "S[,D]" },
-    { "times", 0, 0, G_OPTION_ARG_FILENAME, &options->times,
-      "Ping-pongs (CSV: bytes,within_us,between_us): costs of edges by equation 4 of the paper "
-      "instead of bytes",
-      "FILE" },
-    { "cost", 0, 0, G_OPTION_ARG_STRING, &options->cost_name,
-      "With --times: mended (default; pairs that send nothing cost nothing, times by their mean) or "
-      "literal",
-      "FORM" },
-    { "method", 0, 0, G_OPTION_ARG_STRING, &options->method_name,
-      "kl (default; Kernighan and Lin from several starts, perturbed), paper (the same from the "
-      "block start alone) or scotch",
-      "METHOD" },
-    { "starts", 0, 0, G_OPTION_ARG_INT, &options->n_starts,
-      "How many starts kl has besides Scotch's: block, round robin, greedy, halves, then random "
-      "ones (default: 8)",
-      "N" },
-    { "seed", 0, 0, G_OPTION_ARG_INT64, &options->seed, "Of all that is random (default: 0)", "N" },
-    { "output", 'o', 0, G_OPTION_ARG_FILENAME, &options->output,
-      "Where to write (default: standard output)", "FILE" },
-    { "format", 0, 0, G_OPTION_ARG_STRING, &options->format.format_name,
-      "How to print: csv (default), table or json", "FORMAT" },
-    { NULL },
-  };
-
-  g_option_context_add_main_entries (context, entries, NULL);
-  cli_add_unpack_option (context);
-  cli_add_quiet_option (context, &options->talk);
-}
-
-static gboolean
-parse_levels (Options *options, GError **error)
-{
-  g_auto (GStrv) words = g_strsplit (options->levels, ",", -1);
-
-  for (char **word = words; *word; word++) {
-    guint64 width;
-
-    if (options->n_levels == MAX_LEVELS ||
-        !g_ascii_string_to_unsigned (*word, 10, 1, MAX_WIDTH, &width, NULL))
-      break;
-    options->width[options->n_levels++] = (uint32_t) width;
-  }
-  if (options->n_levels == 0 || options->n_levels < g_strv_length (words))
-    return cli_refuse (error, "--levels: '%s' is not one or two numbers within 1..%d, such as 2,2",
-                       options->levels, MAX_WIDTH);
-  return TRUE;
-}
-
 static gboolean
 check_options (Options *options, GError **error)
 {
@@ -464,8 +379,19 @@ check_options (Options *options, GError **error)
   if (options->cost_name &&
       (options->cost = cli_parse_choice ("--cost", options->cost_name, cost_names, error)) < 0)
     return FALSE;
-  if (options->levels && !parse_levels (options, error))
-    return FALSE;
+  if (options->levels) {
+    g_auto (GStrv) words = g_strsplit (options->levels, ",", -1);
+    guint64 width;
+
+    for (char **word = words; *word && options->n_levels < MAX_LEVELS &&
+                              g_ascii_string_to_unsigned (*word, 10, 1, MAX_WIDTH, &width, NULL);
+         word++)
+      options->width[options->n_levels++] = (uint32_t) width;
+    if (options->n_levels == 0 || options->n_levels < g_strv_length (words))
+      return cli_refuse (error,
+                         "--levels: '%s' is not one or two numbers within 1..%d, such as 2,2",
+                         options->levels, MAX_WIDTH);
+  }
   if (!cli_parse_format (&options->format, error))
     return FALSE;
   if (!options->format.format_name)
@@ -473,12 +399,13 @@ check_options (Options *options, GError **error)
   return TRUE;
 }
 
-/* --- Costs --- */
+/* --- Groups --- */
 
 static gboolean
 load_costs (const char *path, const Options *options, Costs *costs, GError **error)
 {
   g_autoptr (StudyMatrix) matrix = study_matrix_load (path, error);
+  StudyGraph *bytes;
   uint32_t n_ranks;
 
   if (!matrix)
@@ -500,11 +427,16 @@ load_costs (const char *path, const Options *options, Costs *costs, GError **err
   if (options->times)
     return costs_of_times (costs, matrix, n_ranks, options->times, (uint32_t) options->n_parts,
                            (PredictCostForm) options->cost, error);
-  costs_of_bytes (costs, matrix, n_ranks);
+  /* Bytes both ways; ranks beyond those of the matrix are silent. */
+  bytes = study_graph_new (study_matrix_edges (matrix), n_ranks);
+  *costs = (Costs){ .n_ranks = n_ranks,
+                    .kind = "bytes",
+                    .graph = { n_ranks, bytes->first, bytes->neighbour, bytes->weight },
+                    .bytes = bytes,
+                    .exponent = -(int) bytes->shift,
+                    .c = NAN };
   return TRUE;
 }
-
-/* --- Groups --- */
 
 static PredictGroups *
 find_groups (const PredictCostGraph *graph, const Options *options, GError **error)
@@ -537,73 +469,53 @@ find_groups (const PredictCostGraph *graph, const Options *options, GError **err
   return predict_group (graph, &search);
 }
 
-/* Divides tasks[n], which ascend, into up to `width` groups; fills group[task]. */
+/* Divides the ranks of each node among its sockets, then those of each socket among its dies. */
 static void
-divide (const PredictCostGraph *graph, const Options *options, uint32_t width,
-        const uint32_t *tasks, uint32_t n, uint32_t *group)
+place_in_nodes (const Result *result, const Options *options)
 {
-  g_autoptr (PredictCostRows) rows = predict_cost_rows_among (graph, tasks, n);
-  const PredictGroupOptions search = {
-    .n_parts = MIN (width, n),
-    .n_starts = (uint32_t) options->n_starts,
-    .seed = (uint64_t) options->seed,
-    .work = options->method == METHOD_PAPER ? 0 : PREDICT_GROUP_WORK / (uint32_t) options->n_parts
-  };
-  g_autoptr (PredictGroups) groups = predict_group (&rows->graph, &search);
-
-  for (uint32_t i = 0; i < n; i++)
-    group[tasks[i]] = groups->part[i];
-}
-
-/* Divides the ranks of every cell, cell[rank] of them, into groups. */
-static void
-divide_cells (const PredictCostGraph *graph, const Options *options, uint32_t width,
-              const uint32_t *cell, uint32_t n_cells, uint32_t *group)
-{
-  g_autofree uint32_t *first = g_new0 (uint32_t, (gsize) n_cells + 1);
-  g_autofree uint32_t *end = NULL, *tasks = g_new (uint32_t, graph->n);
-
-  for (uint32_t rank = 0; rank < graph->n; rank++)
-    first[cell[rank] + 1]++;
-  for (uint32_t i = 0; i < n_cells; i++)
-    first[i + 1] += first[i];
-  end = g_memdup2 (first, n_cells * sizeof *first);
-  for (uint32_t rank = 0; rank < graph->n; rank++)
-    tasks[end[cell[rank]]++] = rank;
-  for (uint32_t i = 0; i < n_cells; i++)
-    if (first[i + 1] > first[i])
-      divide (graph, options, width, tasks + first[i], first[i + 1] - first[i], group);
-}
-
-/* Sockets of the nodes, then dies of the sockets. */
-static void
-place_in_nodes (const Sheet *sheet, const Options *options)
-{
-  uint32_t n_ranks = sheet->costs->n_ranks, n_cells = sheet->n_parts;
-  g_autofree uint32_t *cell = g_memdup2 (sheet->groups->part, n_ranks * sizeof *cell);
+  const PredictCostGraph *graph = &result->costs->graph;
+  uint32_t n_ranks = result->costs->n_ranks, n_cells = result->n_parts;
+  g_autofree uint32_t *cell = g_memdup2 (result->groups->part, n_ranks * sizeof *cell);
+  g_autofree uint32_t *tasks = g_new (uint32_t, n_ranks);
 
   for (uint32_t level = 0; level < options->n_levels; level++) {
-    uint32_t width = options->width[level];
+    uint32_t width = options->width[level], *group = result->level[level];
+    g_autofree uint32_t *first = g_new0 (uint32_t, (gsize) n_cells + 1), *end = NULL;
 
-    divide_cells (&sheet->costs->graph, options, width, cell, n_cells, sheet->level[level]);
+    /* tasks[first[i] ..]: the ranks of cell i, ascending. */
     for (uint32_t rank = 0; rank < n_ranks; rank++)
-      cell[rank] = cell[rank] * width + sheet->level[level][rank];
+      first[cell[rank] + 1]++;
+    for (uint32_t i = 0; i < n_cells; i++)
+      first[i + 1] += first[i];
+    end = g_memdup2 (first, n_cells * sizeof *first);
+    for (uint32_t rank = 0; rank < n_ranks; rank++)
+      tasks[end[cell[rank]]++] = rank;
+    for (uint32_t i = 0; i < n_cells; i++) {
+      uint32_t n = first[i + 1] - first[i];
+      const PredictGroupOptions search = { .n_parts = MIN (width, n),
+                                           .n_starts = (uint32_t) options->n_starts,
+                                           .seed = (uint64_t) options->seed,
+                                           .work = options->method == METHOD_PAPER
+                                                       ? 0
+                                                       : PREDICT_GROUP_WORK /
+                                                             (uint32_t) options->n_parts };
+      g_autoptr (PredictCostRows) rows = NULL;
+      g_autoptr (PredictGroups) groups = NULL;
+
+      if (n == 0)
+        continue;
+      rows = predict_cost_rows_among (graph, tasks + first[i], n);
+      groups = predict_group (&rows->graph, &search);
+      for (uint32_t at = 0; at < n; at++)
+        group[tasks[first[i] + at]] = groups->part[at];
+    }
+    for (uint32_t rank = 0; rank < n_ranks; rank++)
+      cell[rank] = cell[rank] * width + group[rank];
     n_cells *= width;
   }
 }
 
 /* --- The command --- */
-
-static gboolean
-write_groups (const Sheet *sheet, const Options *options, GError **error)
-{
-  g_autoptr (CliOutfile) file = cli_outfile_new (options->output ? options->output : "-", error);
-
-  if (!file)
-    return FALSE;
-  group_print (cli_outfile_stream (file), sheet, options->format.format);
-  return cli_outfile_commit (file, error);
-}
 
 int
 cli_aggregate_group (int argc, char **argv, GError **error)
@@ -613,28 +525,61 @@ cli_aggregate_group (int argc, char **argv, GError **error)
       "MATRIX", "Finds groups of ranks, as many in each, such that what is sent between groups "
                 "costs little.");
   g_auto (Options) options = OPTIONS_INIT;
+  const GOptionEntry entries[] = {
+    { "parts", 0, 0, G_OPTION_ARG_INT, &options.n_parts,
+      "How many groups there are to be: the nodes", "K" },
+    { "ranks", 0, 0, G_OPTION_ARG_INT, &options.n_ranks,
+      "How many ranks there are, when the last ones of the matrix are silent", "N" },
+    { "levels", 0, 0, G_OPTION_ARG_STRING, &options.levels,
+      "Also place the ranks inside their nodes: how many sockets a node has, and dies a socket",
+      "S[,D]" },
+    { "times", 0, 0, G_OPTION_ARG_FILENAME, &options.times,
+      "Ping-pongs (CSV: bytes,within_us,between_us): costs of edges by equation 4 of the paper "
+      "instead of bytes",
+      "FILE" },
+    { "cost", 0, 0, G_OPTION_ARG_STRING, &options.cost_name,
+      "With --times: mended (default; pairs that send nothing cost nothing, times by their mean) or "
+      "literal",
+      "FORM" },
+    { "method", 0, 0, G_OPTION_ARG_STRING, &options.method_name,
+      "kl (default; Kernighan and Lin from several starts, perturbed), paper (the same from the "
+      "block start alone) or scotch",
+      "METHOD" },
+    { "starts", 0, 0, G_OPTION_ARG_INT, &options.n_starts,
+      "How many starts kl has besides Scotch's: block, round robin, greedy, halves, then random "
+      "ones (default: 8)",
+      "N" },
+    { "seed", 0, 0, G_OPTION_ARG_INT64, &options.seed, "Of all that is random (default: 0)", "N" },
+    { "output", 'o', 0, G_OPTION_ARG_FILENAME, &options.output,
+      "Where to write (default: standard output)", "FILE" },
+    { "format", 0, 0, G_OPTION_ARG_STRING, &options.format.format_name,
+      "How to print: csv (default), table or json", "FORMAT" },
+    { NULL },
+  };
   g_auto (Costs) costs = { 0 };
   g_autoptr (PredictGroups) groups = NULL;
-  Sheet sheet = { 0 };
-  gboolean written;
+  g_autoptr (CliOutfile) file = NULL;
+  Result result = { 0 };
 
-  add_options (context, &options);
-  if (!cli_parse (context, argc, argv, names, &sheet.source, error) ||
-      !check_options (&options, error) || !load_costs (sheet.source, &options, &costs, error) ||
-      !(groups = find_groups (&costs.graph, &options, error)))
+  g_option_context_add_main_entries (context, entries, NULL);
+  cli_add_unpack_option (context);
+  cli_add_quiet_option (context, &options.talk);
+  if (!cli_parse (context, argc, argv, names, &result.source, error) ||
+      !check_options (&options, error) || !load_costs (result.source, &options, &costs, error) ||
+      !(groups = find_groups (&costs.graph, &options, error)) ||
+      !(file = cli_outfile_new (options.output ? options.output : "-", error)))
     return CLI_FAILED;
-  sheet.method = method_names[options.method];
-  sheet.seed = (uint64_t) options.seed;
-  sheet.n_parts = (uint32_t) options.n_parts;
-  sheet.costs = &costs;
-  sheet.groups = groups;
-  sheet.n_levels = options.n_levels;
-  for (uint32_t i = 0; i < sheet.n_levels; i++)
-    sheet.level[i] = g_new0 (uint32_t, costs.n_ranks);
-  if (sheet.n_levels > 0)
-    place_in_nodes (&sheet, &options);
-  written = write_groups (&sheet, &options, error);
-  for (uint32_t i = 0; i < sheet.n_levels; i++)
-    g_free (sheet.level[i]);
-  return written ? CLI_DONE : CLI_FAILED;
+  result.method = method_names[options.method];
+  result.seed = (uint64_t) options.seed;
+  result.n_parts = (uint32_t) options.n_parts;
+  result.costs = &costs;
+  result.groups = groups;
+  result.n_levels = options.n_levels;
+  for (uint32_t i = 0; i < result.n_levels; i++)
+    result.level[i] = g_new0 (uint32_t, costs.n_ranks);
+  place_in_nodes (&result, &options);
+  print (cli_outfile_stream (file), &result, options.format.format);
+  for (uint32_t i = 0; i < result.n_levels; i++)
+    g_free (result.level[i]);
+  return cli_outfile_commit (file, error) ? CLI_DONE : CLI_FAILED;
 }

@@ -133,5 +133,6 @@ refused "cycles are needed" 1 'bad.csv:1: "cycles:u": could not be counted' \
 refused "a program has a name" 2 "--program NAME is missing" counters rank0.csv --pattern 4
 refused "a file" 2 "FILE is missing" counters --program lu --pattern 4
 mkdir empty
+refused "no file" 1 "nowhere.csv" counters nowhere.csv --program lu --pattern 4
 refused "no recording" 1 "empty" counters empty --program lu --pattern 4
 done_testing

@@ -1,29 +1,27 @@
-/* aggregate_memory.c - `hopcast aggregate memory-share`: what programs ask of memory, from run times.
+/* aggregate_memory.c - `hopcast aggregate memory-share`: memory shares of programs, from run times.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "cli/print/columns.h"
+#include "cli/aggregate/aggregate.h"
 #include "cli/command.h"
-#include "cli/options.h"
+#include "cli/print/columns.h"
 #include "cli/print/terminal.h"
 #include "predictors/aggregation/node_sharing.h"
 #include "predictors/table/table.h"
 #include "study/aggregate/node_shares.h"
-#include "topology/unit.h"
 
 #include <math.h>
 #include <stddef.h>
 
-/* What is left of an exact fit. */
-#define EXACT 1e-6
+#define EXACT 1e-6 /* residual of an exact fit */
 
 typedef struct {
   CliMachineOptions machine;
   CliFormatOptions format;
   CliTalkOptions talk;
   char *working_set;
-  double footprint_bytes;
+  double footprint_bytes; /* INFINITY: more than any cache */
 } Options;
 
 static void
@@ -35,7 +33,6 @@ options_clear (Options *options)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
 
-/* The table, and what it says. */
 typedef struct {
   PredictTable *table;
   PredictTimedRun *runs;         /* [table->n_rows] */
@@ -55,25 +52,6 @@ runs_clear (Runs *runs)
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Runs, runs_clear)
 
 static gboolean
-parse_working_set (Options *options, GError **error)
-{
-  TopoValue value = { 0 };
-  g_autoptr (GError) cause = NULL;
-
-  options->footprint_bytes = INFINITY;
-  if (options->working_set == NULL)
-    return TRUE;
-  if (!topo_unit_parse (TOPO_UNIT_BYTES, options->working_set, &value, &cause) ||
-      value.whole == 0) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--working-set: %s",
-                 cause != NULL ? cause->message : "no memory at all");
-    return FALSE;
-  }
-  options->footprint_bytes = (double) value.whole;
-  return TRUE;
-}
-
-static gboolean
 parse (Options *options, int argc, char **argv, const char **path, GError **error)
 {
   static const char *const names[] = { "RUNS.csv", NULL };
@@ -90,6 +68,7 @@ parse (Options *options, int argc, char **argv, const char **path, GError **erro
       "GROUP.KEY=VALUE" },
     { NULL },
   };
+  uint64_t bytes;
 
   cli_add_machine_option (context, &options->machine);
   g_option_context_add_main_entries (context, entries, NULL);
@@ -97,13 +76,12 @@ parse (Options *options, int argc, char **argv, const char **path, GError **erro
   cli_add_format_options (context, &options->format);
   cli_add_quiet_option (context, &options->talk);
   if (!cli_parse (context, argc, argv, names, path, error) ||
-      !cli_parse_format (&options->format, error) || !parse_working_set (options, error))
+      !cli_parse_format (&options->format, error) ||
+      !cli_aggregate_bytes ("--working-set", options->working_set, &bytes, error))
     return FALSE;
-  if (options->machine.spec != NULL)
-    return TRUE;
-  g_set_error_literal (error, CLI_ERROR, CLI_ERROR_USAGE,
-                       "--machine SPEC is missing: whose patterns are these?");
-  return FALSE;
+  options->footprint_bytes = bytes > 0 ? (double) bytes : (double) INFINITY;
+  return options->machine.spec != NULL ||
+         cli_refuse (error, "--machine SPEC is missing: whose patterns are these?");
 }
 
 static gboolean
@@ -115,35 +93,35 @@ refuse_row (const PredictTable *table, uint64_t row, const char *what, GError **
   return FALSE;
 }
 
-/* What the task has that waits longest: programs wait for it. */
-static PredictShare
-share_of (const TopoMachine *machine, const TopoPatterns *patterns, uint32_t id,
-          const PredictMemoryUse *use)
-{
-  const TopoPattern *pattern = &patterns->pattern[id - 1];
-  g_autofree PredictShare *shares =
-      study_pattern_shares (machine->node, &machine->parameters, patterns->levels, pattern);
-  uint32_t worst = 0;
-
-  for (uint32_t task = 1; task < pattern->n_tasks; task++)
-    if (predict_sharing_time (&shares[task], use) > predict_sharing_time (&shares[worst], use))
-      worst = task;
-  return shares[worst];
-}
-
 static gboolean
-take_rows (Runs *runs, const TopoMachine *machine, double footprint_bytes, GError **error)
+read_runs (Runs *runs, const char *path, const TopoMachine *machine, double footprint_bytes,
+           GError **error)
 {
-  const PredictTable *table = runs->table;
-  const double *pattern = predict_table_finite (table, "pattern", error), *ranks, *seconds;
+  static const char *const names[] = { "program", "pattern", "ranks", "time_s", NULL };
   g_autoptr (TopoPatterns) patterns = topo_patterns_new (machine->node, TOPO_PATTERNS_DEFAULT);
+  PredictTable *table = runs->table = predict_table_read (path, error);
+  const double *pattern, *ranks, *seconds;
+  guint program;
 
-  if (pattern == NULL || (ranks = predict_table_finite (table, "ranks", error)) == NULL ||
-      (seconds = predict_table_finite (table, "time_s", error)) == NULL)
+  if (table == NULL || !predict_table_has_all (table, names, error))
+    return FALSE;
+  if (table->n_rows == 0 || table->n_rows > G_MAXINT32) {
+    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "%s: no runs, or too many", path);
+    return FALSE;
+  }
+  if (!(runs->program = predict_table_groups (table, "program", &runs->n_programs, error)) ||
+      !(pattern = predict_table_finite (table, "pattern", error)) ||
+      !(ranks = predict_table_finite (table, "ranks", error)) ||
+      !(seconds = predict_table_finite (table, "time_s", error)))
     return FALSE;
   runs->runs = g_new (PredictTimedRun, table->n_rows);
+  runs->name = g_new0 (char *, runs->n_programs + 1);
+  program = (guint) (predict_table_find (table, "program") - table->columns);
   for (uint64_t row = 0; row < table->n_rows; row++) {
-    PredictMemoryUse use = { 1, footprint_bytes / ranks[row], PREDICT_REUSE_EXPONENT };
+    const PredictMemoryUse use = { 1, footprint_bytes / ranks[row], PREDICT_REUSE_EXPONENT };
+    g_autofree PredictShare *shares = NULL;
+    const TopoPattern *run;
+    uint32_t worst = 0;
 
     if (pattern[row] != floor (pattern[row]) || pattern[row] < 1 || pattern[row] > patterns->n)
       return refuse_row (table, row,
@@ -152,74 +130,20 @@ take_rows (Runs *runs, const TopoMachine *machine, double footprint_bytes, GErro
                          error);
     if (ranks[row] < 1 || seconds[row] <= 0)
       return refuse_row (table, row, "ranks and times must be positive", error);
-    runs->runs[row] =
-        (PredictTimedRun){ .program = runs->program[row],
-                           .ranks = ranks[row],
-                           .share = share_of (machine, patterns, (uint32_t) pattern[row], &use),
-                           .seconds = seconds[row] };
+    /* A program waits for the task that waits longest. */
+    run = &patterns->pattern[(uint32_t) pattern[row] - 1];
+    shares = study_pattern_shares (machine->node, &machine->parameters, patterns->levels, run);
+    for (uint32_t task = 1; task < run->n_tasks; task++)
+      if (predict_sharing_time (&shares[task], &use) > predict_sharing_time (&shares[worst], &use))
+        worst = task;
+    runs->runs[row] = (PredictTimedRun){ .program = runs->program[row],
+                                         .ranks = ranks[row],
+                                         .share = shares[worst],
+                                         .seconds = seconds[row] };
+    if (runs->name[runs->program[row]] == NULL)
+      runs->name[runs->program[row]] = predict_table_cell (table, program, row);
   }
   return TRUE;
-}
-
-static void
-name_programs (Runs *runs)
-{
-  const PredictColumn *column = predict_table_find (runs->table, "program");
-  guint number = (guint) (column - runs->table->columns);
-
-  runs->name = g_new0 (char *, runs->n_programs + 1);
-  for (uint64_t row = 0; row < runs->table->n_rows; row++) {
-    uint32_t program = runs->program[row];
-
-    if (runs->name[program] == NULL)
-      runs->name[program] = predict_table_cell (runs->table, number, row);
-  }
-}
-
-/* Whether any program ran with different ranks: only then an overhead can be told. */
-static bool
-has_counts (const Runs *runs)
-{
-  g_autofree double *ranks = g_new0 (double, runs->n_programs);
-
-  for (uint64_t row = 0; row < runs->table->n_rows; row++) {
-    double *before = &ranks[runs->program[row]];
-
-    if (*before > 0 && *before != runs->runs[row].ranks)
-      return true;
-    *before = runs->runs[row].ranks;
-  }
-  return false;
-}
-
-static gboolean
-read_runs (Runs *runs, const char *path, const TopoMachine *machine, double footprint_bytes,
-           GError **error)
-{
-  static const char *const names[] = { "program", "pattern", "ranks", "time_s", NULL };
-
-  runs->table = predict_table_read (path, error);
-  if (runs->table == NULL || !predict_table_has_all (runs->table, names, error))
-    return FALSE;
-  if (runs->table->n_rows == 0 || runs->table->n_rows > G_MAXINT32) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "%s: no runs, or too many", path);
-    return FALSE;
-  }
-  runs->program = predict_table_groups (runs->table, "program", &runs->n_programs, error);
-  if (runs->program == NULL || !take_rows (runs, machine, footprint_bytes, error))
-    return FALSE;
-  name_programs (runs);
-  return TRUE;
-}
-
-static guint
-count_runs (const Runs *runs, uint32_t program)
-{
-  guint n = 0;
-
-  for (uint64_t row = 0; row < runs->table->n_rows; row++)
-    n += runs->program[row] == program;
-  return n;
 }
 
 /* A program of the table. */
@@ -243,8 +167,9 @@ print (const Runs *runs, const PredictNodeFigures *figures, CliFormat format)
   g_autoptr (JsonBuilder) builder = NULL;
 
   for (uint32_t program = 0; program < runs->n_programs; program++)
-    row[program] =
-        (Row){ runs->name[program], figures->memory_share[program], count_runs (runs, program) };
+    row[program] = (Row){ runs->name[program], figures->memory_share[program], 0 };
+  for (uint64_t run = 0; run < runs->table->n_rows; run++)
+    row[runs->program[run]].n_runs++;
   switch (format) {
   case CLI_FORMAT_TABLE: cli_rows_print_table (stdout, &rows, ""); break;
   case CLI_FORMAT_CSV: cli_rows_print_csv (stdout, &rows); break;
@@ -260,44 +185,28 @@ print (const Runs *runs, const PredictNodeFigures *figures, CliFormat format)
   }
 }
 
-/* Two numbers of each program are free: its work and its share. */
-static void
-tell (const Runs *runs, const PredictNodeFigures *figures)
-{
-  uint64_t n_free = 2 * (uint64_t) runs->n_programs + figures->assumptions.with_overhead;
-
-  if (figures->assumptions.with_overhead)
-    cli_printf (stderr, "overhead %.3g of the computation of a program's first run\n",
-                figures->overhead);
-  if (runs->table->n_rows > n_free || figures->log_rms > EXACT)
-    cli_printf (
-        stderr,
-        "times are met within %.2g %% (root mean square) by a model of the node, not counters\n",
-        100 * figures->log_rms);
-  else
-    fputs ("a model of the node, not counters; so few times are met in any case\n", stderr);
-}
-
 static gboolean
 learn (const char *path, const Options *options, GError **error)
 {
-  g_autoptr (TopoMachine) machine = cli_machine_new (&options->machine, error);
+  g_autoptr (TopoMachine) machine = cli_aggregate_machine (&options->machine, error);
   g_autoptr (PredictNodeFigures) figures = NULL;
   g_auto (Runs) runs = { 0 };
   PredictNodeAssumptions assumptions = { .footprint_bytes = options->footprint_bytes,
                                          .reuse_exponent = PREDICT_REUSE_EXPONENT,
                                          .growth = PREDICT_SURFACE_GROWTH };
+  g_autofree double *ranks = NULL;
+  uint64_t n_free;
 
-  if (machine == NULL)
+  if (machine == NULL || !read_runs (&runs, path, machine, options->footprint_bytes, error))
     return FALSE;
-  if (machine->node == NULL) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
-                 "%s is a torus: nothing is said of the inside of its nodes", machine->spec);
-    return FALSE;
+  /* The overhead can be learned only from a program that ran with different numbers of ranks. */
+  ranks = g_new0 (double, runs.n_programs);
+  for (uint64_t row = 0; row < runs.table->n_rows; row++) {
+    double *before = &ranks[runs.program[row]];
+
+    assumptions.with_overhead |= *before > 0 && *before != runs.runs[row].ranks;
+    *before = runs.runs[row].ranks;
   }
-  if (!read_runs (&runs, path, machine, options->footprint_bytes, error))
-    return FALSE;
-  assumptions.with_overhead = has_counts (&runs);
   figures =
       predict_node_learn (runs.runs, (uint32_t) runs.table->n_rows, (const char *const *) runs.name,
                           runs.n_programs, &assumptions, error);
@@ -306,8 +215,20 @@ learn (const char *path, const Options *options, GError **error)
     return FALSE;
   }
   print (&runs, figures, options->format.format);
-  if (!options->talk.quiet)
-    tell (&runs, figures);
+  if (options->talk.quiet)
+    return TRUE;
+  if (figures->assumptions.with_overhead)
+    cli_printf (stderr, "overhead %.3g of the computation of a program's first run\n",
+                figures->overhead);
+  /* The work and the share of each program are free. */
+  n_free = 2 * (uint64_t) runs.n_programs + figures->assumptions.with_overhead;
+  if (runs.table->n_rows > n_free || figures->log_rms > EXACT)
+    cli_printf (
+        stderr,
+        "times are met within %.2g %% (root mean square) by a model of the node, not counters\n",
+        100 * figures->log_rms);
+  else
+    fputs ("a model of the node, not counters; so few times are met in any case\n", stderr);
   return TRUE;
 }
 

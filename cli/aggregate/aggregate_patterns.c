@@ -1,14 +1,13 @@
-/* aggregate_patterns.c - `hopcast aggregate patterns`: which cores of a node a job can use.
+/* aggregate_patterns.c - `hopcast aggregate patterns`: the aggregation patterns of a node.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "cli/print/columns.h"
+#include "cli/aggregate/aggregate.h"
 #include "cli/command.h"
-#include "cli/options.h"
+#include "cli/print/columns.h"
 #include "cli/print/terminal.h"
 #include "topology/mapping/aggregation.h"
-#include "topology/unit.h"
 
 #include <stddef.h>
 
@@ -33,7 +32,7 @@ options_clear (Options *options)
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
 
 static gboolean
-parse (Options *options, int argc, char **argv, GError **error)
+parse (Options *options, TopoJob *job, int argc, char **argv, GError **error)
 {
   static const char *const names[] = { NULL };
   g_autoptr (GOptionContext) context = cli_context_new (
@@ -64,86 +63,24 @@ parse (Options *options, int argc, char **argv, GError **error)
   if (!cli_parse (context, argc, argv, names, NULL, error) ||
       !cli_parse_format (&options->format, error))
     return FALSE;
-  if ((options->node != NULL) == (options->machine.spec != NULL)) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE,
-                 options->node != NULL ? "--node and --machine both say the node"
-                                       : "--node FILE.xml or --machine SPEC is missing");
-    return FALSE;
-  }
-  if (options->n_ranks != G_MININT64 && (options->n_ranks < 1 || options->n_ranks > G_MAXINT32)) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE,
-                 "--ranks: %" G_GINT64_FORMAT " is not within 1..%d", options->n_ranks, G_MAXINT32);
-    return FALSE;
-  }
-  return TRUE;
-}
-
-/* text NULL: 0. */
-static gboolean
-parse_bytes (const char *option, const char *text, uint64_t *bytes, GError **error)
-{
-  TopoValue value = { 0 };
-  g_autoptr (GError) cause = NULL;
-
-  *bytes = 0;
-  if (text == NULL)
-    return TRUE;
-  if (!topo_unit_parse (TOPO_UNIT_BYTES, text, &value, &cause) || value.whole == 0) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "%s: %s", option,
-                 cause != NULL ? cause->message : "no memory at all");
-    return FALSE;
-  }
-  *bytes = value.whole;
-  return TRUE;
-}
-
-/* The job that the options tell of. */
-static gboolean
-parse_job (const Options *options, TopoJob *job, GError **error)
-{
+  if ((options->node != NULL) == (options->machine.spec != NULL))
+    return cli_refuse (error, options->node != NULL
+                                  ? "--node and --machine both say the node"
+                                  : "--node FILE.xml or --machine SPEC is missing");
+  if (options->n_ranks != G_MININT64 && (options->n_ranks < 1 || options->n_ranks > G_MAXINT32))
+    return cli_refuse (error, "--ranks: %" G_GINT64_FORMAT " is not within 1..%d", options->n_ranks,
+                       G_MAXINT32);
   *job = (TopoJob){ .n_ranks = options->n_ranks == G_MININT64 ? 0 : (uint64_t) options->n_ranks,
                     .part_filled = options->part_filled };
-  return parse_bytes ("--memory-per-task", options->task_memory, &job->task_bytes, error) &&
-         parse_bytes ("--node-memory", options->node_memory, &job->node_bytes, error);
-}
-
-static TopoPatterns *
-list_patterns (const Options *options, const TopoNode *node)
-{
-  return topo_patterns_new (node, (options->threads ? TOPO_PATTERNS_THREADS : 0u) |
-                                      (options->all_counts ? TOPO_PATTERNS_ALL_COUNTS : 0u));
-}
-
-/* The patterns of the machine's nodes, whose number becomes that of the job. */
-static TopoPatterns *
-patterns_of_machine (const Options *options, TopoJob *job, GError **error)
-{
-  g_autoptr (TopoMachine) machine = cli_machine_new (&options->machine, error);
-
-  if (machine == NULL)
-    return NULL;
-  if (machine->node == NULL) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
-                 "%s is a torus: nothing is said of the inside of its nodes", machine->spec);
-    return NULL;
-  }
-  job->n_nodes = topo_shape_nodes (&machine->shape);
-  return list_patterns (options, machine->node);
-}
-
-static TopoPatterns *
-patterns_of_file (const Options *options, GError **error)
-{
-  g_autoptr (TopoNode) node = topo_node_load (options->node, error);
-
-  return node != NULL ? list_patterns (options, node) : NULL;
+  return cli_aggregate_bytes ("--memory-per-task", options->task_memory, &job->task_bytes, error) &&
+         cli_aggregate_bytes ("--node-memory", options->node_memory, &job->node_bytes, error);
 }
 
 /* --- Printing --- */
 
 typedef struct {
-  uint32_t id, n_tasks, n_nodes, n_sockets, n_dies,
-      energy_rank; /* nodes, energy_rank 0: not known */
+  uint32_t id, n_tasks, n_sockets, n_dies;
+  uint32_t n_nodes, energy_rank; /* 0: not known */
   double symmetries;
   bool is_uneven;
   char *takes, *cores, *cpus;
@@ -165,7 +102,7 @@ static const CliColumn columns[] = {
   { "energy_rank", "energy", CLI_CELL_KNOWN_U32, offsetof (Row, energy_rank) },
   { "symmetries", "symmetries", CLI_CELL_NUMBER, offsetof (Row, symmetries), "%.17g" },
   { "uneven", NULL, CLI_CELL_BOOLEAN, offsetof (Row, is_uneven) },
-  /* Without threads a core is enough to name a place. */
+  /* Without threads a core names a place. */
   { "cores", "cores", CLI_CELL_TEXT, offsetof (Row, cores), NULL, WITHOUT_THREADS, CLI_NOT_JSON },
   { "cpus", "cpus", CLI_CELL_TEXT, offsetof (Row, cpus), NULL, WITH_THREADS, CLI_NOT_JSON },
   { "cores", NULL, CLI_CELL_NODE, offsetof (Row, cores_node), .omit = CLI_NOT_CSV },
@@ -195,7 +132,7 @@ list_text (const uint32_t number[], const uint32_t place[], uint32_t n)
   return g_string_free (text, FALSE);
 }
 
-/* A number for each level: of `count`, or its groups. */
+/* A number for each level: of count[], or (NULL) the groups of the level. */
 static JsonNode *
 levels_node (const TopoLevels *levels, const uint32_t count[])
 {
@@ -221,30 +158,6 @@ list_node (const uint32_t number[], const TopoPattern *pattern)
   return node;
 }
 
-static Row
-row_of (const TopoLevels *levels, const TopoPattern *pattern)
-{
-  return (Row){ .id = pattern->id,
-                .n_tasks = pattern->n_tasks,
-                .n_nodes = pattern->n_nodes,
-                .n_sockets = pattern->n_sockets,
-                .n_dies = pattern->n_dies,
-                .energy_rank = pattern->energy_rank,
-                .symmetries = pattern->symmetries,
-                .is_uneven = pattern->is_uneven,
-                .takes = topo_pattern_takes (levels, pattern),
-                .cores = list_text (levels->core, pattern->place, pattern->n_tasks),
-                .cpus = list_text (levels->cpu, pattern->place, pattern->n_tasks),
-                .excluded = pattern->excluded,
-                .note = pattern->excluded != NULL ? pattern->excluded
-                        : pattern->is_uneven      ? "uneven"
-                                                  : NULL,
-                .takes_node = levels_node (levels, pattern->takes),
-                .used_node = levels_node (levels, pattern->used),
-                .cores_node = list_node (levels->core, pattern),
-                .cpus_node = list_node (levels->cpu, pattern) };
-}
-
 static void
 add_known (JsonBuilder *builder, const char *name, uint64_t value)
 {
@@ -263,8 +176,30 @@ print (const Options *options, const TopoPatterns *patterns, const TopoJob *job)
   CliRows rows = CLI_ROWS (columns, row, patterns->n);
 
   rows.has = options->threads ? WITH_THREADS : WITHOUT_THREADS;
-  for (uint32_t at = 0; at < patterns->n; at++)
-    row[at] = row_of (patterns->levels, &patterns->pattern[at]);
+  for (uint32_t at = 0; at < patterns->n; at++) {
+    const TopoLevels *levels = patterns->levels;
+    const TopoPattern *pattern = &patterns->pattern[at];
+
+    row[at] = (Row){ .id = pattern->id,
+                     .n_tasks = pattern->n_tasks,
+                     .n_nodes = pattern->n_nodes,
+                     .n_sockets = pattern->n_sockets,
+                     .n_dies = pattern->n_dies,
+                     .energy_rank = pattern->energy_rank,
+                     .symmetries = pattern->symmetries,
+                     .is_uneven = pattern->is_uneven,
+                     .takes = topo_pattern_takes (levels, pattern),
+                     .cores = list_text (levels->core, pattern->place, pattern->n_tasks),
+                     .cpus = list_text (levels->cpu, pattern->place, pattern->n_tasks),
+                     .excluded = pattern->excluded,
+                     .note = pattern->excluded != NULL ? pattern->excluded
+                             : pattern->is_uneven      ? "uneven"
+                                                       : NULL,
+                     .takes_node = levels_node (levels, pattern->takes),
+                     .used_node = levels_node (levels, pattern->used),
+                     .cores_node = list_node (levels->core, pattern),
+                     .cpus_node = list_node (levels->cpu, pattern) };
+  }
   if (options->format.format == CLI_FORMAT_CSV)
     cli_rows_print_csv (stdout, &rows);
   else if (options->format.format == CLI_FORMAT_TABLE) {
@@ -304,15 +239,24 @@ int
 cli_aggregate_patterns (int argc, char **argv, GError **error)
 {
   g_auto (Options) options = { .machine = CLI_MACHINE_OPTIONS_INIT, .n_ranks = G_MININT64 };
+  g_autoptr (TopoMachine) machine = NULL;
+  g_autoptr (TopoNode) node = NULL;
   g_autoptr (TopoPatterns) patterns = NULL;
   TopoJob job;
 
-  if (!parse (&options, argc, argv, error) || !parse_job (&options, &job, error))
+  if (!parse (&options, &job, argc, argv, error))
     return CLI_FAILED;
-  patterns = options.node != NULL ? patterns_of_file (&options, error)
-                                  : patterns_of_machine (&options, &job, error);
-  if (patterns == NULL)
-    return CLI_FAILED;
+  if (options.node != NULL) {
+    if (!(node = topo_node_load (options.node, error)))
+      return CLI_FAILED;
+  } else {
+    if (!(machine = cli_aggregate_machine (&options.machine, error)))
+      return CLI_FAILED;
+    job.n_nodes = topo_shape_nodes (&machine->shape);
+  }
+  patterns = topo_patterns_new (node != NULL ? node : machine->node,
+                                (options.threads ? TOPO_PATTERNS_THREADS : 0u) |
+                                    (options.all_counts ? TOPO_PATTERNS_ALL_COUNTS : 0u));
   if (!topo_patterns_admit (patterns, &job, error)) {
     g_prefix_error (error, "%s: ", options.node != NULL ? options.node : options.machine.spec);
     return CLI_FAILED;

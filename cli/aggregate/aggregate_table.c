@@ -1,4 +1,4 @@
-/* aggregate_table.c - `hopcast aggregate table`: how long operations take among others.
+/* aggregate_table.c - `hopcast aggregate table`: times of operations with noise beside them.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
@@ -43,17 +43,6 @@ options_clear (Options *options)
   g_array_unref (options->wanted);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
-
-static gboolean
-parse_sizes (Options *options, GError **error)
-{
-  if (options->sizes == NULL)
-    g_array_append_vals (options->bytes, study_bound_sizes, study_bound_n_sizes);
-  else if (!cli_size_list (options->bytes, options->sizes, UINT64_C (1) << 40, "1 TiB", error))
-    return FALSE;
-  return options->bytes->len <= MAX_SIZES ||
-         cli_refuse (error, "--sizes: %u sizes are more than %d", options->bytes->len, MAX_SIZES);
-}
 
 /* "allreduce:16" */
 static gboolean
@@ -148,31 +137,17 @@ parse (Options *options, int argc, char **argv, GError **error)
     return cli_refuse (error, "--machine SPEC is missing");
   if (options->only_collectives && options->collectives == NULL)
     return cli_refuse (error, "--only-collectives: --collectives says which");
-  return check_number ("--max-pairs", options->max_pairs, 0, TOPO_MAX_RANKS_PER_NODE, error) &&
-         check_number ("--max-outside", options->max_outside, 0, TOPO_MAX_RANKS_PER_NODE, error) &&
-         check_number ("--threads", options->n_threads, 1, MAX_THREADS, error) &&
-         parse_sizes (options, error) && parse_collectives (options, error);
-}
-
-static PredictBoundTable *
-fill_table (const Options *options, const TopoMachine *machine, GError **error)
-{
-  g_autoptr (CliProgress) progress = cli_progress_new (options->talk.quiet);
-  const StudyBoundFill fill = {
-    .machine = machine,
-    .bytes = (const uint64_t *) (const void *) options->bytes->data,
-    .n_bytes = options->bytes->len,
-    .noise = { options->max_pairs == G_MININT ? UINT32_MAX : (uint32_t) options->max_pairs,
-               options->max_outside == G_MININT ? UINT32_MAX : (uint32_t) options->max_outside },
-    .no_messages = options->only_collectives,
-    .collectives = (const StudyBoundCollective *) (const void *) options->wanted->data,
-    .n_collectives = options->wanted->len,
-    .n_threads = options->n_threads == G_MININT ? 0 : (guint) options->n_threads,
-    .progress = cli_progress_share,
-    .progress_data = progress,
-  };
-
-  return study_bound_fill (&fill, error);
+  if (!check_number ("--max-pairs", options->max_pairs, 0, TOPO_MAX_RANKS_PER_NODE, error) ||
+      !check_number ("--max-outside", options->max_outside, 0, TOPO_MAX_RANKS_PER_NODE, error) ||
+      !check_number ("--threads", options->n_threads, 1, MAX_THREADS, error))
+    return FALSE;
+  if (options->sizes == NULL)
+    g_array_append_vals (options->bytes, study_bound_sizes, study_bound_n_sizes);
+  else if (!cli_size_list (options->bytes, options->sizes, UINT64_C (1) << 40, "1 TiB", error))
+    return FALSE;
+  if (options->bytes->len > MAX_SIZES)
+    return cli_refuse (error, "--sizes: %u sizes are more than %d", options->bytes->len, MAX_SIZES);
+  return parse_collectives (options, error);
 }
 
 int
@@ -182,12 +157,28 @@ cli_aggregate_table (int argc, char **argv, GError **error)
   g_autoptr (TopoMachine) machine = NULL;
   g_autoptr (PredictBoundTable) table = NULL;
   g_autoptr (CliOutfile) file = NULL;
+  g_autoptr (CliProgress) progress = NULL;
+  StudyBoundFill fill = { .progress = cli_progress_share };
 
   if (!parse (&options, argc, argv, error) ||
       !(machine = cli_machine_new (&options.machine, error)) ||
-      !(file = cli_outfile_new (options.output ? options.output : "-", error)) ||
-      !(table = fill_table (&options, machine, error)))
+      !(file = cli_outfile_new (options.output ? options.output : "-", error)))
     return CLI_FAILED;
+  progress = cli_progress_new (options.talk.quiet);
+  fill.machine = machine;
+  fill.bytes = (const uint64_t *) (const void *) options.bytes->data;
+  fill.n_bytes = options.bytes->len;
+  fill.noise.max_pairs = options.max_pairs == G_MININT ? UINT32_MAX : (uint32_t) options.max_pairs;
+  fill.noise.max_outside =
+      options.max_outside == G_MININT ? UINT32_MAX : (uint32_t) options.max_outside;
+  fill.no_messages = options.only_collectives;
+  fill.collectives = (const StudyBoundCollective *) (const void *) options.wanted->data;
+  fill.n_collectives = options.wanted->len;
+  fill.n_threads = options.n_threads == G_MININT ? 0 : (guint) options.n_threads;
+  fill.progress_data = progress;
+  if (!(table = study_bound_fill (&fill, error)))
+    return CLI_FAILED;
+  g_clear_pointer (&progress, cli_progress_free);
   predict_bound_table_write (table, cli_outfile_stream (file));
   return cli_outfile_commit (file, error) ? CLI_DONE : CLI_FAILED;
 }

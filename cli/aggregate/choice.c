@@ -1,10 +1,11 @@
-/* choice.c - aggregation patterns of a job with the time and energy of each, and the choice.
+/* choice.c - time and energy of a job in each aggregation pattern, and the choice among them.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
 #include "cli/aggregate/choice.h"
 
+#include "cli/aggregate/aggregate.h"
 #include "cli/command.h"
 #include "cli/print/outfile.h"
 #include "cli/print/progress.h"
@@ -19,69 +20,73 @@
 
 #include <math.h>
 
+/* --- The table of bounds --- */
+
 void
 cli_choice_table_clear (CliChoiceTable *table)
 {
   g_clear_pointer (&table->table, predict_bound_table_free);
 }
 
-/* What a table has of collectives that can be simulated: (element-type StudyBoundCollective). */
+/* The curve of a collective in a pattern.  Sets *kind, whose placement the caller frees, to the
+ * table's name of it; NULL when the table has none. */
+static const PredictBoundCurve *
+find_collective (const PredictBoundTable *table, const TopoPatterns *patterns, uint32_t at,
+                 const StudyBoundCollective *collective, PredictBoundKind *kind, char **placement)
+{
+  const TopoPattern *pattern = &patterns->pattern[at];
+
+  *placement = study_bound_pattern_class (patterns->levels, pattern->place, pattern->n_tasks);
+  *kind = (PredictBoundKind){
+    trace_op_name (collective->kind), PREDICT_BOUND_ALL, *placement, 0, 0, collective->n_ranks
+  };
+  return predict_bound_table_find (table, kind);
+}
+
+/* The collectives of a trace that can be simulated and that the table (NULL: empty) has in no
+ * pattern: (element-type StudyBoundCollective). */
 static GArray *
-collectives_of (Trace *trace, const TopoMachine *machine, GError **error)
+missing_collectives (Trace *trace, const TopoMachine *machine, const PredictBoundTable *table,
+                     const TopoPatterns *patterns, GError **error)
 {
   g_autofree SimCensus *census = g_new0 (SimCensus, 1);
-  GArray *found = g_array_new (FALSE, FALSE, sizeof (StudyBoundCollective));
+  GArray *missing;
 
   if (!sim_census (trace, machine, SIM_CENSUS_POINT_TO_POINT, false, NULL, NULL, NULL, NULL, census,
-                   error)) {
-    g_array_unref (found);
+                   error))
     return NULL;
-  }
+  missing = g_array_new (FALSE, FALSE, sizeof (StudyBoundCollective));
   for (int kind = 0; kind < TRACE_N_OPS; kind++) {
-    const StudyBoundCollective one = { (TraceOpKind) kind, trace_ranks (trace) };
-
-    if (census->collectives[kind] > 0 && study_collective_is_known (one.kind) && one.n_ranks > 1)
-      g_array_append_val (found, one);
-  }
-  return found;
-}
-
-/* Collectives that the table has already are not made again. */
-static void
-drop_known (const PredictBoundTable *table, const TopoPatterns *patterns, GArray *wanted)
-{
-  for (guint i = wanted->len; i-- > 0;) {
-    const StudyBoundCollective *one = &g_array_index (wanted, StudyBoundCollective, i);
+    const StudyBoundCollective collective = { (TraceOpKind) kind, trace_ranks (trace) };
     gboolean is_known = FALSE;
 
-    for (uint32_t at = 0; at < patterns->n && !is_known; at++) {
-      g_autofree char *placement = study_bound_pattern_class (
-          patterns->levels, patterns->pattern[at].place, patterns->pattern[at].n_tasks);
-      const PredictBoundKind kind = {
-        trace_op_name (one->kind), PREDICT_BOUND_ALL, placement, 0, 0, one->n_ranks
-      };
+    if (census->collectives[kind] == 0 || !study_collective_is_known (collective.kind) ||
+        collective.n_ranks <= 1)
+      continue;
+    for (uint32_t at = 0; table != NULL && at < patterns->n && !is_known; at++) {
+      g_autofree char *placement = NULL;
+      PredictBoundKind name;
 
-      is_known = predict_bound_table_find (table, &kind) != NULL;
+      is_known = find_collective (table, patterns, at, &collective, &name, &placement) != NULL;
     }
-    if (is_known)
-      g_array_remove_index (wanted, i);
+    if (!is_known)
+      g_array_append_val (missing, collective);
   }
+  return missing;
 }
 
-/* Adds the collectives of one table to another. */
+/* Copies the curves of the collectives from one table to another. */
 static void
-add_collectives (PredictBoundTable *table, const PredictBoundTable *more, const GArray *wanted,
+add_collectives (PredictBoundTable *table, const PredictBoundTable *more, const GArray *collectives,
                  const TopoPatterns *patterns)
 {
-  for (guint i = 0; i < wanted->len; i++)
+  for (guint i = 0; i < collectives->len; i++)
     for (uint32_t at = 0; at < patterns->n; at++) {
-      const StudyBoundCollective *one = &g_array_index (wanted, StudyBoundCollective, i);
-      g_autofree char *placement = study_bound_pattern_class (
-          patterns->levels, patterns->pattern[at].place, patterns->pattern[at].n_tasks);
-      const PredictBoundKind kind = {
-        trace_op_name (one->kind), PREDICT_BOUND_ALL, placement, 0, 0, one->n_ranks
-      };
-      const PredictBoundCurve *curve = predict_bound_table_find (more, &kind);
+      g_autofree char *placement = NULL;
+      PredictBoundKind kind;
+      const PredictBoundCurve *curve = find_collective (
+          more, patterns, at, &g_array_index (collectives, StudyBoundCollective, i), &kind,
+          &placement);
 
       for (uint32_t point = 0; curve != NULL && point < predict_bound_curve_points (curve);
            point++) {
@@ -99,42 +104,23 @@ show_table_progress (void *progress, double share)
   cli_progress_text (progress, share, "table of bounds, ");
 }
 
+/* An existing file is read, and used as it is.  A missing one is filled with messages and with the
+ * collectives of the trace on the machine, whose slots are cores, and kept; collectives of later
+ * traces are added to it. */
 static gboolean
-fill (CliChoiceTable *table, const GArray *wanted, const TopoMachine *machine,
-      const TopoPatterns *patterns, gboolean quiet, GError **error)
+open_table (CliChoiceTable *table, Trace *trace, const TopoMachine *machine,
+            const TopoPatterns *patterns, gboolean quiet, GError **error)
 {
-  g_autoptr (CliProgress) progress = cli_progress_new (quiet);
-  const StudyBoundFill asked = {
-    .machine = machine,
-    .bytes = study_bound_sizes,
-    .n_bytes = study_bound_n_sizes,
-    .noise = { UINT32_MAX, UINT32_MAX },
-    .no_messages = table->table != NULL,
-    .collectives = (const StudyBoundCollective *) (const void *) wanted->data,
-    .n_collectives = wanted->len,
-    .progress = show_table_progress,
-    .progress_data = progress,
-  };
-  g_autoptr (CliOutfile) file = cli_outfile_new (table->path, error);
-  PredictBoundTable *filled = file != NULL ? study_bound_fill (&asked, error) : NULL;
-
-  if (filled == NULL)
-    return FALSE;
-  if (table->table == NULL)
-    table->table = filled;
-  else {
-    add_collectives (table->table, filled, wanted, patterns);
-    predict_bound_table_free (filled);
-  }
-  predict_bound_table_write (table->table, cli_outfile_stream (file));
-  return cli_outfile_commit (file, error);
-}
-
-gboolean
-cli_choice_table_open (CliChoiceTable *table, Trace *trace, const TopoMachine *machine,
-                       const TopoPatterns *patterns, gboolean quiet, GError **error)
-{
-  g_autoptr (GArray) wanted = NULL;
+  StudyBoundFill fill = { .machine = machine,
+                          .bytes = study_bound_sizes,
+                          .n_bytes = study_bound_n_sizes,
+                          .noise = { UINT32_MAX, UINT32_MAX },
+                          .no_messages = table->table != NULL,
+                          .progress = show_table_progress };
+  g_autoptr (GArray) missing = NULL;
+  g_autoptr (CliProgress) progress = NULL;
+  g_autoptr (CliOutfile) file = NULL;
+  PredictBoundTable *filled;
 
   if (table->path == NULL || (table->table != NULL && !table->is_ours))
     return TRUE;
@@ -143,26 +129,27 @@ cli_choice_table_open (CliChoiceTable *table, Trace *trace, const TopoMachine *m
     return table->table != NULL;
   }
   table->is_ours = TRUE;
-  if (!(wanted = collectives_of (trace, machine, error)))
+  if (!(missing = missing_collectives (trace, machine, table->table, patterns, error)))
     return FALSE;
-  if (table->table != NULL)
-    drop_known (table->table, patterns, wanted);
-  return (table->table != NULL && wanted->len == 0) ||
-         fill (table, wanted, machine, patterns, quiet, error);
+  if (table->table != NULL && missing->len == 0)
+    return TRUE;
+  progress = cli_progress_new (quiet);
+  fill.collectives = (const StudyBoundCollective *) (const void *) missing->data;
+  fill.n_collectives = missing->len;
+  fill.progress_data = progress;
+  if (!(file = cli_outfile_new (table->path, error)) || !(filled = study_bound_fill (&fill, error)))
+    return FALSE;
+  if (table->table == NULL)
+    table->table = filled;
+  else {
+    add_collectives (table->table, filled, missing, patterns);
+    predict_bound_table_free (filled);
+  }
+  predict_bound_table_write (table->table, cli_outfile_stream (file));
+  return cli_outfile_commit (file, error);
 }
 
-/* --- aggregation patterns of a job with the time and energy of each, and the choice --- */
-
-/* While it is made. */
-typedef struct {
-  const CliChoiceOptions *options;
-  CliChoice *choice;
-  Trace *trace;
-  StudyAggregate *aggregate;      /* what is sent between ranks */
-  const PredictBoundTable *table; /* NULL: no bound */
-  CliProgress *progress;
-  uint32_t n_done, n_todo; /* patterns */
-} Work;
+/* --- Patterns --- */
 
 void
 cli_choice_free (CliChoice *choice)
@@ -184,32 +171,9 @@ cli_choice_free (CliChoice *choice)
   g_free (choice);
 }
 
-/* --- What there is --- */
-
-static TopoMachine *
-open_machine (const char *spec, const CliChoiceOptions *options, GError **error)
-{
-  CliMachineOptions named = options->machine;
-  g_autoptr (TopoMachine) machine = NULL;
-
-  named.spec = (char *) spec;
-  machine = cli_machine_new (&named, error);
-  if (machine == NULL)
-    return NULL;
-  if (machine->node == NULL) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
-                 "%s is a torus: nothing is said of the inside of its nodes", machine->spec);
-    return NULL;
-  }
-  if (options->hosts != NULL && !topo_machine_set_hosts (machine, options->hosts, error))
-    return NULL;
-  study_slots_are_cores (machine);
-  return g_steal_pointer (&machine);
-}
-
-/* Rows for the patterns, with those that the job cannot have. */
+/* Rows for the patterns; those that the job cannot have are excluded. */
 static gboolean
-admit (CliChoice *choice, const CliChoiceOptions *options, GError **error)
+list_patterns (CliChoice *choice, const CliChoiceOptions *options, GError **error)
 {
   TopoJob job = options->job;
 
@@ -233,21 +197,17 @@ admit (CliChoice *choice, const CliChoiceOptions *options, GError **error)
                                       .time_s = (double) NAN,
                                       .simulated_s = (double) NAN,
                                       .energy_J = (double) NAN };
-  return TRUE;
+  if ((uint32_t) options->recorded <= choice->patterns->n)
+    return TRUE;
+  g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "%s %d: a node of %s has %u patterns",
+               options->recorded == options->reference ? "--reference" : "--recorded-in",
+               options->recorded, choice->machine, choice->patterns->n);
+  return FALSE;
 }
 
 /* --- Computation --- */
 
-/* A pattern whose IPC is not known is excluded. */
-static void
-set_factor (CliChoiceRow *row, double ipc, const char *why, double recorded_ipc)
-{
-  row->ipc = ipc;
-  row->factor = recorded_ipc / ipc;
-  if (isnan (ipc) && row->excluded == NULL)
-    row->excluded = g_strdup (why != NULL ? why : "its IPC is not known");
-}
-
+/* From observed or predicted IPCs; a pattern without one is excluded. */
 static gboolean
 set_factors_of_ipc (CliChoice *choice, const CliChoiceOptions *options, GError **error)
 {
@@ -268,14 +228,20 @@ set_factors_of_ipc (CliChoice *choice, const CliChoiceOptions *options, GError *
     done = FALSE;
   }
   for (uint32_t at = 0; at < n; at++) {
-    if (done)
-      set_factor (&choice->row[at], ipc[at], why[at], ipc[recorded - 1]);
+    CliChoiceRow *row = &choice->row[at];
+
+    if (done) {
+      row->ipc = ipc[at];
+      row->factor = ipc[recorded - 1] / ipc[at];
+      if (isnan (ipc[at]) && row->excluded == NULL)
+        row->excluded = g_strdup (why[at] != NULL ? why[at] : "its IPC is not known");
+    }
     g_free (why[at]);
   }
   return done;
 }
 
-/* Of the node model, without counters. */
+/* From the node model, without counters. */
 static void
 set_factors_of_sharing (CliChoice *choice, const CliChoiceOptions *options)
 {
@@ -300,19 +266,65 @@ set_factors_of_sharing (CliChoice *choice, const CliChoiceOptions *options)
 static gboolean
 set_factors (CliChoice *choice, const CliChoiceOptions *options, GError **error)
 {
-  choice->computation = "unchanged";
-  if (options->computation == CLI_COMPUTATION_UNCHANGED)
-    return TRUE;
-  if (options->computation == CLI_COMPUTATION_SHARING) {
+  switch (options->computation) {
+  case CLI_COMPUTATION_UNCHANGED: choice->computation = "unchanged"; break;
+  case CLI_COMPUTATION_SHARING:
     choice->computation = "a model of the node, not measured";
     set_factors_of_sharing (choice, options);
-    return TRUE;
+    break;
+  case CLI_COMPUTATION_IPC:
+    choice->computation = options->samples != NULL ? "IPC, predicted" : "IPC, observed";
+    return set_factors_of_ipc (choice, options, error);
   }
-  choice->computation = options->samples != NULL ? "IPC, predicted" : "IPC, observed";
-  return set_factors_of_ipc (choice, options, error);
+  return TRUE;
+}
+
+/* Before anything is simulated: the reference and the pattern of --pattern exist and are not
+ * excluded.  The default reference may be, since the fastest then takes its place. */
+static gboolean
+check_named_patterns (const CliChoice *choice, const CliChoiceOptions *options, GError **error)
+{
+  uint32_t reference = (uint32_t) options->reference, pattern = (uint32_t) options->pattern;
+  uint32_t n = choice->patterns->n, n_excluded = 0;
+
+  for (uint32_t at = 0; at < n; at++)
+    n_excluded += choice->row[at].excluded != NULL;
+  if (reference > n)
+    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "--reference %u: a node of %s has %u patterns",
+                 reference, choice->machine, n);
+  else if (choice->row[reference - 1].excluded != NULL && options->reference_is_given)
+    g_set_error (
+        error, CLI_ERROR, CLI_ERROR_INPUT,
+        "pattern %u, the reference, is excluded: %s; without --reference it is the fastest "
+        "of those that are not",
+        reference, choice->row[reference - 1].excluded);
+  else if (n_excluded == n)
+    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "%s: all patterns are excluded; pattern %u: %s",
+                 choice->machine, reference, choice->row[reference - 1].excluded);
+  else if (options->pattern == G_MININT)
+    return TRUE;
+  else if (pattern > n)
+    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "--pattern %u: a node of %s has %u patterns",
+                 pattern, choice->machine, n);
+  else if (choice->row[pattern - 1].excluded != NULL)
+    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "--pattern %u is excluded: %s", pattern,
+                 choice->row[pattern - 1].excluded);
+  else
+    return TRUE;
+  return FALSE;
 }
 
 /* --- Communication --- */
+
+typedef struct {
+  const CliChoiceOptions *options;
+  CliChoice *choice;
+  Trace *trace;
+  StudyAggregate *aggregate;      /* the messages between ranks */
+  const PredictBoundTable *table; /* NULL: no bound */
+  CliProgress *progress;
+  uint32_t n_done, n_todo; /* patterns */
+} Work;
 
 static void
 show_progress (void *data, double share, int64_t now_ps G_GNUC_UNUSED)
@@ -324,58 +336,47 @@ show_progress (void *data, double share, int64_t now_ps G_GNUC_UNUSED)
   cli_progress_text (work->progress, (work->n_done + share) / work->n_todo, text);
 }
 
-static gboolean
-simulate_pattern (Work *work, uint32_t at, GError **error)
-{
-  CliChoice *choice = work->choice;
-  CliChoiceRow *row = &choice->row[at];
-  const SimRunOptions options = { .trace_path = choice->trace,
-                                  .network = work->options->network,
-                                  .policy = ROUTE_POLICY_DEFAULT,
-                                  .progress = show_progress,
-                                  .progress_data = work };
-  StudyPatternRun run;
-
-  if (!study_pattern_run (work->trace, choice->opened, choice->mapping[at], &options, row->factor,
-                          &run, choice->warnings, error))
-    return FALSE;
-  row->computation_s = run.computation_s;
-  row->simulated_s = run.longest_s;
-  row->time_s = run.time_s;
-  return TRUE;
-}
-
-static gboolean
-bound_pattern (Work *work, uint32_t at, GError **error)
-{
-  CliChoiceRow *row = &work->choice->row[at];
-  const StudyBoundOptions options = { .compute_scale = row->factor };
-  g_auto (StudyCommBound) bound = { 0 };
-  double sum_s = 0;
-
-  if (!study_comm_bound (work->trace, work->choice->opened, work->choice->mapping[at], work->table,
-                         &options, &bound, error))
-    return FALSE;
-  for (uint32_t rank = 0; rank < bound.n_ranks; rank++)
-    sum_s += bound.rank_compute_s[rank];
-  row->computation_s = sum_s / bound.n_ranks;
-  row->bound_s = study_comm_bound_s (&bound, STUDY_BOUND_PATH);
-  row->extrapolated =
-      (double) bound.n_extrapolated / (double) MAX (bound.n_messages + bound.n_collectives, 1);
-  return TRUE;
-}
-
+/* Bounds and simulates one pattern, as far as the options ask for it. */
 static gboolean
 run_pattern (Work *work, uint32_t at, GError **error)
 {
   CliChoice *choice = work->choice;
+  CliChoiceRow *row = &choice->row[at];
+  const TopoMapping *mapping;
 
-  choice->mapping[at] = study_aggregate_mapping (work->aggregate, &choice->patterns->pattern[at]);
-  if ((work->table == NULL || bound_pattern (work, at, error)) &&
-      (work->options->no_simulate || simulate_pattern (work, at, error)))
-    return TRUE;
-  g_prefix_error (error, "pattern %u: ", choice->patterns->pattern[at].id);
-  return FALSE;
+  mapping = choice->mapping[at] =
+      study_aggregate_mapping (work->aggregate, &choice->patterns->pattern[at]);
+  if (work->table != NULL) {
+    const StudyBoundOptions options = { .compute_scale = row->factor };
+    g_auto (StudyCommBound) bound = { 0 };
+    double sum_s = 0;
+
+    if (!study_comm_bound (work->trace, choice->opened, mapping, work->table, &options, &bound,
+                           error))
+      return FALSE;
+    for (uint32_t rank = 0; rank < bound.n_ranks; rank++)
+      sum_s += bound.rank_compute_s[rank];
+    row->computation_s = sum_s / bound.n_ranks;
+    row->bound_s = study_comm_bound_s (&bound, STUDY_BOUND_PATH);
+    row->extrapolated =
+        (double) bound.n_extrapolated / (double) MAX (bound.n_messages + bound.n_collectives, 1);
+  }
+  if (!work->options->no_simulate) {
+    const SimRunOptions options = { .trace_path = choice->trace,
+                                    .network = work->options->network,
+                                    .policy = ROUTE_POLICY_DEFAULT,
+                                    .progress = show_progress,
+                                    .progress_data = work };
+    StudyPatternRun run;
+
+    if (!study_pattern_run (work->trace, choice->opened, mapping, &options, row->factor, &run,
+                            choice->warnings, error))
+      return FALSE;
+    row->computation_s = run.computation_s;
+    row->simulated_s = run.longest_s;
+    row->time_s = run.time_s;
+  }
+  return TRUE;
 }
 
 static gboolean
@@ -390,8 +391,10 @@ run_patterns (Work *work, GError **error)
   for (uint32_t at = 0; at < choice->patterns->n; at++) {
     if (choice->row[at].excluded != NULL)
       continue;
-    if (!run_pattern (work, at, error))
+    if (!run_pattern (work, at, error)) {
+      g_prefix_error (error, "pattern %u: ", choice->patterns->pattern[at].id);
       return FALSE;
+    }
     work->n_done++;
   }
   return TRUE;
@@ -399,47 +402,28 @@ run_patterns (Work *work, GError **error)
 
 /* --- Choice --- */
 
-/* What equation 5 takes for communication: such that with the mean computation it is the simulated
- * time itself, which also tells what unequal computations cost; or the bound. */
-static double
-communication_of (const CliChoiceRow *row, CliBasis basis)
-{
-  return basis == CLI_BASIS_BOUND ? row->bound_s : fmax (0, row->time_s - row->computation_s);
-}
-
-/* Makes the slots of the machine the cores of the placed pattern, and its mapping one of them:
- * files of launchers number what a job uses of a node. */
-static gboolean
-renumber_slots (CliChoice *choice, GError **error)
-{
-  const TopoPattern *pattern = &choice->patterns->pattern[choice->placed];
-  TopoMapping *mapping = choice->mapping[choice->placed];
-
-  if (!topo_machine_set_pattern (choice->opened, pattern->id, error))
-    return FALSE;
-  for (uint32_t rank = 0; rank < mapping->n_ranks; rank++) {
-    uint32_t slot = 0;
-
-    while (choice->opened->slot_core[slot] != mapping->slot[rank])
-      slot++;
-    mapping->slot[rank] = (uint8_t) slot;
-  }
-  return TRUE;
-}
-
 static gboolean
 decide (CliChoice *choice, const CliChoiceOptions *options, GError **error)
 {
   uint32_t n = choice->patterns->n;
   g_autofree PredictAggregation *all = g_new (PredictAggregation, n);
+  TopoMapping *mapping;
 
-  for (uint32_t at = 0; at < n; at++)
-    all[at] = (PredictAggregation){ .id = choice->patterns->pattern[at].id,
-                                    .excluded = choice->row[at].excluded,
-                                    .energy_rank = choice->patterns->pattern[at].energy_rank,
-                                    .computation_s = choice->row[at].computation_s,
-                                    .communication_s =
-                                        communication_of (&choice->row[at], options->basis) };
+  for (uint32_t at = 0; at < n; at++) {
+    const TopoPattern *pattern = &choice->patterns->pattern[at];
+    const CliChoiceRow *row = &choice->row[at];
+
+    /* The simulated communication of equation 5 makes its sum the simulated time, unequal
+     * computations included. */
+    all[at] =
+        (PredictAggregation){ .id = pattern->id,
+                              .excluded = row->excluded,
+                              .energy_rank = pattern->energy_rank,
+                              .computation_s = row->computation_s,
+                              .communication_s = options->basis == CLI_BASIS_BOUND
+                                                     ? row->bound_s
+                                                     : fmax (0, row->time_s - row->computation_s) };
+  }
   choice->fastest = predict_aggregation_fastest (all, n);
   choice->reference = (uint32_t) options->reference - 1;
   if (choice->row[choice->reference].excluded != NULL)
@@ -460,69 +444,19 @@ decide (CliChoice *choice, const CliChoiceOptions *options, GError **error)
                                 choice->judged[at].total_s, options->memory_bytes);
   }
   choice->placed = options->pattern != G_MININT ? (uint32_t) options->pattern - 1 : choice->chosen;
-  return renumber_slots (choice, error);
-}
+  /* Files of launchers number only the cores that a job uses: these become the machine's slots. */
+  if (!topo_machine_set_pattern (choice->opened, choice->patterns->pattern[choice->placed].id,
+                                 error))
+    return FALSE;
+  mapping = choice->mapping[choice->placed];
+  for (uint32_t rank = 0; rank < mapping->n_ranks; rank++) {
+    uint32_t slot = 0;
 
-static gboolean
-check_recorded (const CliChoice *choice, const CliChoiceOptions *options, GError **error)
-{
-  if ((uint32_t) options->recorded <= choice->patterns->n)
-    return TRUE;
-  g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "%s %d: a node of %s has %u patterns",
-               options->recorded == options->reference ? "--reference" : "--recorded-in",
-               options->recorded, choice->machine, choice->patterns->n);
-  return FALSE;
-}
-
-static gboolean
-has_any (const CliChoice *choice)
-{
-  for (uint32_t at = 0; at < choice->patterns->n; at++)
-    if (choice->row[at].excluded == NULL)
-      return TRUE;
-  return FALSE;
-}
-
-/* Before anything is simulated.  A reference that nobody named may be excluded, since the fastest
- * takes its place. */
-static gboolean
-check_reference (const CliChoice *choice, const CliChoiceOptions *options, GError **error)
-{
-  uint32_t reference = (uint32_t) options->reference;
-
-  if (reference > choice->patterns->n)
-    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "--reference %u: a node of %s has %u patterns",
-                 reference, choice->machine, choice->patterns->n);
-  else if (choice->row[reference - 1].excluded != NULL && options->reference_is_given)
-    g_set_error (
-        error, CLI_ERROR, CLI_ERROR_INPUT,
-        "pattern %u, the reference, is excluded: %s; without --reference it is the fastest "
-        "of those that are not",
-        reference, choice->row[reference - 1].excluded);
-  else if (!has_any (choice))
-    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "%s: all patterns are excluded; pattern %u: %s",
-                 choice->machine, reference, choice->row[reference - 1].excluded);
-  else
-    return TRUE;
-  return FALSE;
-}
-
-static gboolean
-check_placed (const CliChoice *choice, const CliChoiceOptions *options, GError **error)
-{
-  uint32_t pattern = (uint32_t) options->pattern;
-
-  if (options->pattern == G_MININT)
-    return TRUE;
-  if (pattern > choice->patterns->n)
-    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "--pattern %u: a node of %s has %u patterns",
-                 pattern, choice->machine, choice->patterns->n);
-  else if (choice->row[pattern - 1].excluded != NULL)
-    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "--pattern %u is excluded: %s", pattern,
-                 choice->row[pattern - 1].excluded);
-  else
-    return TRUE;
-  return FALSE;
+    while (choice->opened->slot_core[slot] != mapping->slot[rank])
+      slot++;
+    mapping->slot[rank] = (uint8_t) slot;
+  }
+  return TRUE;
 }
 
 CliChoice *
@@ -533,20 +467,23 @@ cli_choice_new (const char *path, const char *spec, const CliChoiceOptions *opti
   g_autoptr (Trace) trace = NULL;
   g_autoptr (StudyAggregate) aggregate = NULL;
   StudyAggregateOptions grouping = { .seed = (uint64_t) options->seed };
+  CliMachineOptions named = options->machine;
   Work work = { .options = options, .choice = choice };
 
   choice->trace = g_strdup (path);
   choice->machine = g_strdup (spec);
   choice->warnings = g_ptr_array_new_with_free_func (g_free);
-  if (!(choice->opened = open_machine (spec, options, error)) ||
+  named.spec = choice->machine;
+  choice->opened = cli_aggregate_machine (&named, error);
+  if (choice->opened == NULL ||
+      (options->hosts != NULL && !topo_machine_set_hosts (choice->opened, options->hosts, error)) ||
       !(trace = cli_trace_open (path, &options->trace, error)))
     return NULL;
+  study_slots_are_cores (choice->opened);
   choice->n_ranks = trace_ranks (trace);
-  if (!admit (choice, options, error) || !check_recorded (choice, options, error) ||
-      !set_factors (choice, options, error) || !check_reference (choice, options, error) ||
-      !check_placed (choice, options, error) ||
-      !cli_choice_table_open (table, trace, choice->opened, choice->patterns, options->talk.quiet,
-                              error))
+  if (!list_patterns (choice, options, error) || !set_factors (choice, options, error) ||
+      !check_named_patterns (choice, options, error) ||
+      !open_table (table, trace, choice->opened, choice->patterns, options->talk.quiet, error))
     return NULL;
   grouping.table = table->table;
   if (!(aggregate = study_aggregate_new (trace, choice->patterns, &grouping, NULL, NULL, error)))

@@ -1,10 +1,11 @@
-/* choice_options.c - the options of `hopcast aggregate TRACE`.
+/* choice_options.c - the options of `hopcast aggregate TRACE`, and their checks.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "cli/aggregate/choice_options.h"
+#include "cli/aggregate/choice.h"
 
+#include "cli/aggregate/aggregate.h"
 #include "cli/command.h"
 #include "study/plan/plan.h"
 #include "topology/unit.h"
@@ -46,10 +47,13 @@ cli_choice_options_clear (CliChoiceOptions *options)
   g_clear_pointer (&options->ranks, g_array_unref);
 }
 
-static void
-add_computation_options (GOptionContext *context, CliChoiceOptions *options)
+void
+cli_choice_add_options (GOptionContext *context, CliChoiceOptions *options)
 {
   const GOptionEntry entries[] = {
+    { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options->machine.settings,
+      "Change one number of the machine, e.g. node.compute=1.8Gflop/s; may be repeated",
+      "GROUP.KEY=VALUE" },
     { "ipc", 0, 0, G_OPTION_ARG_FILENAME, &options->ipc,
       "Instructions per cycle of the program in each pattern: a table (program,pattern,ipc), or with "
       "--samples a model of aggregate train-ipc",
@@ -73,16 +77,6 @@ add_computation_options (GOptionContext *context, CliChoiceOptions *options)
       "unchanged (default: computations take as long in every pattern), ipc or node, as the options "
       "above say",
       "HOW" },
-    { NULL },
-  };
-
-  g_option_context_add_main_entries (context, entries, NULL);
-}
-
-static void
-add_choice_options (GOptionContext *context, CliChoiceOptions *options)
-{
-  const GOptionEntry entries[] = {
     { "reference", 0, 0, G_OPTION_ARG_INT, &options->reference,
       "The pattern that others are compared with (default: 1; the fastest when 1 does not fit)",
       "ID" },
@@ -114,16 +108,6 @@ add_choice_options (GOptionContext *context, CliChoiceOptions *options)
       "N,N,..." },
     { "seed", 0, 0, G_OPTION_ARG_INT64, &options->seed,
       "Of what is random in the grouping of ranks (default: 0)", "N" },
-    { NULL },
-  };
-
-  g_option_context_add_main_entries (context, entries, NULL);
-}
-
-static void
-add_file_options (GOptionContext *context, CliChoiceOptions *options)
-{
-  const GOptionEntry entries[] = {
     { "pattern", 0, 0, G_OPTION_ARG_INT, &options->pattern,
       "The pattern that files are written of (default: the one that is recommended)", "ID" },
     { "output", 'o', 0, G_OPTION_ARG_FILENAME, &options->prefix,
@@ -143,24 +127,8 @@ add_file_options (GOptionContext *context, CliChoiceOptions *options)
     { NULL },
   };
 
-  g_option_context_add_main_entries (context, entries, NULL);
-}
-
-void
-cli_choice_add_options (GOptionContext *context, CliChoiceOptions *options)
-{
-  const GOptionEntry set[] = {
-    { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options->machine.settings,
-      "Change one number of the machine, e.g. node.compute=1.8Gflop/s; may be repeated",
-      "GROUP.KEY=VALUE" },
-    { NULL },
-  };
-
   cli_add_machine_option (context, &options->machine);
-  g_option_context_add_main_entries (context, set, NULL);
-  add_computation_options (context, options);
-  add_choice_options (context, options);
-  add_file_options (context, options);
+  g_option_context_add_main_entries (context, entries, NULL);
   cli_add_trace_options (context, &options->trace);
   cli_add_format_options (context, &options->format);
   cli_add_quiet_option (context, &options->talk);
@@ -168,9 +136,8 @@ cli_choice_add_options (GOptionContext *context, CliChoiceOptions *options)
 
 /* --- Checks --- */
 
-/* Where the options that are given say that computations are from. */
 static gboolean
-choose_computation (CliChoiceOptions *options, GError **error)
+check_computation (CliChoiceOptions *options, GError **error)
 {
   static const char *const names[] = { "unchanged", "ipc", "node", NULL };
   int how = options->ipc != NULL                 ? CLI_COMPUTATION_IPC
@@ -188,15 +155,8 @@ choose_computation (CliChoiceOptions *options, GError **error)
   options->computation = (CliComputation) how;
   if (how == CLI_COMPUTATION_IPC && options->ipc == NULL)
     return cli_refuse (error, "--computation ipc needs --ipc FILE");
-  return how != CLI_COMPUTATION_SHARING || options->memory_share_text != NULL ||
-         cli_refuse (error, "--computation node needs --memory-share SHARE");
-}
-
-static gboolean
-check_computation (CliChoiceOptions *options, GError **error)
-{
-  if (!choose_computation (options, error))
-    return FALSE;
+  if (how == CLI_COMPUTATION_SHARING && options->memory_share_text == NULL)
+    return cli_refuse (error, "--computation node needs --memory-share SHARE");
   if (options->samples != NULL && options->ipc == NULL)
     return cli_refuse (error, "--samples is for the model of --ipc, which is missing");
   if (options->program != NULL && options->ipc == NULL)
@@ -205,6 +165,7 @@ check_computation (CliChoiceOptions *options, GError **error)
     return cli_refuse (error, "--working-set goes with --memory-share, which is missing");
   if (options->samples == NULL && options->ipc != NULL && g_str_has_suffix (options->ipc, ".json"))
     return cli_refuse (error, "--ipc %s: a model needs --samples TABLE.csv", options->ipc);
+
   options->reference_is_given = options->reference != G_MININT;
   if (!options->reference_is_given)
     options->reference = PREDICT_REFERENCE;
@@ -216,7 +177,7 @@ check_computation (CliChoiceOptions *options, GError **error)
          cli_refuse (error, "--recorded-in: %d, but patterns count from 1", options->recorded);
 }
 
-/* "5 %"; text NULL leaves *share as it is. */
+/* "5 %"; without text *share stays as it is. */
 static gboolean
 parse_share (const char *option, const char *text, double most, double *share, GError **error)
 {
@@ -230,47 +191,26 @@ parse_share (const char *option, const char *text, double most, double *share, G
          cli_refuse (error, "%s: '%s' is not within 0 and %g %%", option, text, 100 * most);
 }
 
-/* text NULL: 0. */
+/* Shares, sizes and power. */
 static gboolean
-parse_bytes (const char *option, const char *text, uint64_t *bytes, GError **error)
+check_amounts (CliChoiceOptions *options, GError **error)
 {
-  TopoValue value = { 0 };
-  g_autoptr (GError) cause = NULL;
-
-  *bytes = 0;
-  if (text == NULL)
-    return TRUE;
-  if (!topo_unit_parse (TOPO_UNIT_BYTES, text, &value, &cause) || value.whole == 0)
-    return cli_refuse (error, "%s: %s", option,
-                       cause != NULL ? cause->message : "no memory at all");
-  *bytes = value.whole;
-  return TRUE;
-}
-
-static gboolean
-check_shares (CliChoiceOptions *options, GError **error)
-{
-  uint64_t bytes;
+  uint64_t working_set, traffic;
 
   options->max_slowdown = PREDICT_MAX_SLOWDOWN;
   if (!parse_share ("--max-slowdown", options->slowdown, MAX_SLOWDOWN, &options->max_slowdown,
                     error) ||
       !parse_share ("--memory-share", options->memory_share_text, 1, &options->memory_share,
                     error) ||
-      !parse_bytes ("--working-set", options->working_set_text, &bytes, error))
+      !cli_aggregate_bytes ("--working-set", options->working_set_text, &working_set, error) ||
+      !cli_aggregate_bytes ("--memory-per-task", options->task_memory, &options->job.task_bytes,
+                            error) ||
+      !cli_aggregate_bytes ("--node-memory", options->node_memory, &options->job.node_bytes,
+                            error) ||
+      !cli_aggregate_bytes ("--memory-traffic", options->memory_traffic, &traffic, error))
     return FALSE;
-  options->working_set = bytes > 0 ? (double) bytes : (double) INFINITY;
-  return TRUE;
-}
-
-static gboolean
-check_power (CliChoiceOptions *options, GError **error)
-{
-  uint64_t bytes;
-
-  if (!parse_bytes ("--memory-traffic", options->memory_traffic, &bytes, error))
-    return FALSE;
-  options->memory_bytes = (double) bytes;
+  options->working_set = working_set > 0 ? (double) working_set : (double) INFINITY;
+  options->memory_bytes = (double) traffic;
   options->has_power = options->power_path != NULL;
   if (!options->has_power)
     return options->memory_traffic == NULL ||
@@ -283,38 +223,15 @@ check_power (CliChoiceOptions *options, GError **error)
 }
 
 static gboolean
-has_files (const CliChoiceOptions *options)
-{
-  return options->prefix != NULL || options->rankfile != NULL || options->hostfile != NULL ||
-         options->slurm != NULL;
-}
-
-/* A placement is of the pattern that is recommended, or of one that is named. */
-static gboolean
-check_files (const CliChoiceOptions *options, GError **error)
-{
-  gboolean is_given = options->pattern != G_MININT;
-
-  if (is_given && options->pattern < 1)
-    return cli_refuse (error, "--pattern: %d, but patterns count from 1", options->pattern);
-  if (is_given && !has_files (options))
-    return cli_refuse (error, "--pattern needs -o, --rankfile, --hostfile or --slurm");
-  if (has_files (options) && !is_given && options->computation == CLI_COMPUTATION_UNCHANGED)
-    return cli_refuse (
-        error, "no pattern is recommended without --ipc or --memory-share; --pattern ID says "
-               "of which one the files are to be");
-  return TRUE;
-}
-
-static gboolean
-check_sizes (CliChoiceOptions *options, const char *trace, GError **error)
+parse_ranks (CliChoiceOptions *options, const char *trace, GError **error)
 {
   g_auto (GStrv) words = options->sizes != NULL ? g_strsplit (options->sizes, ",", -1) : NULL;
+  gboolean has_place = strstr (trace, "{ranks}") != NULL;
 
   if (words == NULL)
-    return strstr (trace, "{ranks}") == NULL ||
+    return !has_place ||
            cli_refuse (error, "%s: --ranks says what takes the place of {ranks}", trace);
-  if (strstr (trace, "{ranks}") == NULL)
+  if (!has_place)
     return cli_refuse (error, "--ranks: '%s' has no {ranks} whose place they could take", trace);
   options->ranks = g_array_new (FALSE, FALSE, sizeof (guint));
   for (char **word = words; *word != NULL; word++) {
@@ -327,16 +244,30 @@ check_sizes (CliChoiceOptions *options, const char *trace, GError **error)
     size = (guint) n;
     g_array_append_val (options->ranks, size);
   }
-  if (options->ranks->len > 1 && has_files (options))
-    return cli_refuse (error, "files of a placement are of one number of --ranks");
   return TRUE;
 }
 
-static gboolean
-check_basis (CliChoiceOptions *options, GError **error)
+gboolean
+cli_choice_check (CliChoiceOptions *options, const char *trace, GError **error)
 {
-  int basis = options->no_simulate ? CLI_BASIS_BOUND : CLI_BASIS_SIMULATION;
+  /* "load" is missing, since it has no times. */
+  static const char *const networks[] = { "packet", "flow", NULL };
+  gboolean has_pattern = options->pattern != G_MININT;
+  gboolean has_files = options->prefix != NULL || options->rankfile != NULL ||
+                       options->hostfile != NULL || options->slurm != NULL;
+  int basis = options->no_simulate ? CLI_BASIS_BOUND : CLI_BASIS_SIMULATION, network = 0;
 
+  if (options->network_name != NULL &&
+      (network = cli_parse_choice ("--network", options->network_name, networks, error)) < 0)
+    return FALSE;
+  options->network = (SimNetworkKind) network;
+  if (options->seed < 0)
+    return cli_refuse (error, "--seed: must not be negative");
+  options->job.part_filled = options->part_filled;
+  if (!cli_parse_format (&options->format, error))
+    return FALSE;
+
+  /* The basis. */
   if (options->no_simulate && options->table == NULL)
     return cli_refuse (error, "--no-simulate leaves nothing to compare without --table FILE");
   if (options->basis_name != NULL &&
@@ -347,27 +278,21 @@ check_basis (CliChoiceOptions *options, GError **error)
   if (basis == CLI_BASIS_SIMULATION && options->no_simulate)
     return cli_refuse (error, "--by simulation does not go with --no-simulate");
   options->basis = (CliBasis) basis;
-  return TRUE;
-}
 
-gboolean
-cli_choice_check (CliChoiceOptions *options, const char *trace, GError **error)
-{
-  /* No load: it has no times. */
-  static const char *const networks[] = { "packet", "flow", NULL };
-  int network = 0;
-
-  if (options->network_name != NULL &&
-      (network = cli_parse_choice ("--network", options->network_name, networks, error)) < 0)
+  if (!check_computation (options, error) || !check_amounts (options, error) ||
+      !parse_ranks (options, trace, error))
     return FALSE;
-  options->network = (SimNetworkKind) network;
-  if (options->seed < 0)
-    return cli_refuse (error, "--seed: must not be negative");
-  options->job.part_filled = options->part_filled;
-  return cli_parse_format (&options->format, error) && check_basis (options, error) &&
-         check_computation (options, error) && check_shares (options, error) &&
-         parse_bytes ("--memory-per-task", options->task_memory, &options->job.task_bytes, error) &&
-         parse_bytes ("--node-memory", options->node_memory, &options->job.node_bytes, error) &&
-         check_power (options, error) && check_sizes (options, trace, error) &&
-         check_files (options, error);
+
+  /* Files of a placement: of the recommended pattern, or of that of --pattern. */
+  if (options->ranks != NULL && options->ranks->len > 1 && has_files)
+    return cli_refuse (error, "files of a placement are of one number of --ranks");
+  if (has_pattern && options->pattern < 1)
+    return cli_refuse (error, "--pattern: %d, but patterns count from 1", options->pattern);
+  if (has_pattern && !has_files)
+    return cli_refuse (error, "--pattern needs -o, --rankfile, --hostfile or --slurm");
+  if (has_files && !has_pattern && options->computation == CLI_COMPUTATION_UNCHANGED)
+    return cli_refuse (
+        error, "no pattern is recommended without --ipc or --memory-share; --pattern ID says "
+               "of which one the files are to be");
+  return TRUE;
 }

@@ -1,13 +1,13 @@
-/* choice_print.c - aggregation patterns with what each costs, and the one that is chosen.
+/* choice_print.c - the patterns of choices for people and programs, and files for launchers.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "cli/aggregate/choice_print.h"
+#include "cli/aggregate/choice.h"
 
-#include "cli/print/columns.h"
 #include "cli/command.h"
 #include "cli/map/map_options.h"
+#include "cli/print/columns.h"
 #include "cli/print/outfile.h"
 #include "cli/print/output.h"
 #include "cli/print/terminal.h"
@@ -19,28 +19,23 @@
 
 #define BAR 40 /* characters of the longest bar */
 
-static const char *
-verdict_of (const CliChoice *choice, uint32_t at)
-{
-  return predict_aggregation_verdicts[choice->judged[at].verdict];
-}
-
-/* Of the whole energy of the reference; NaN: not known. */
+/* As a share of the energy of the reference; NaN: not known. */
 static double
 saving_of (const CliChoice *choice, uint32_t at)
 {
   return 1 - choice->row[at].energy_J / choice->row[choice->reference].energy_J;
 }
 
-/* By how much it is slower than the fastest, as a share of that. */
+/* How much slower than the fastest, as a share of its time. */
 static double
 behind_of (const CliChoice *choice, uint32_t at)
 {
   return choice->judged[at].total_s / choice->judged[choice->fastest].total_s - 1;
 }
 
-char *
-cli_choice_reference (const CliChoice *choice, const CliChoiceOptions *options)
+/* "pattern 1", or the pattern that replaces it, and why; the caller frees it. */
+static char *
+reference_text (const CliChoice *choice, const CliChoiceOptions *options)
 {
   uint32_t id = choice->patterns->pattern[choice->reference].id;
 
@@ -50,7 +45,7 @@ cli_choice_reference (const CliChoice *choice, const CliChoiceOptions *options)
                           options->reference, choice->row[options->reference - 1].excluded);
 }
 
-/* What an index of patterns is ordered by. */
+/* Of an index of patterns. */
 static int
 compare_times (gconstpointer a, gconstpointer b, gpointer judged)
 {
@@ -160,6 +155,7 @@ rows_new (const CliChoice *choice, const CliChoiceOptions *options)
     const TopoPattern *pattern = &choice->patterns->pattern[at];
     const CliChoiceRow *row = &choice->row[at];
     const PredictAggregationJudgement *judged = &choice->judged[at];
+    const char *verdict = predict_aggregation_verdicts[judged->verdict];
 
     rows[at] = (Row){
       .n_ranks = choice->n_ranks,
@@ -167,10 +163,9 @@ rows_new (const CliChoice *choice, const CliChoiceOptions *options)
       .n_tasks = pattern->n_tasks,
       .n_nodes = pattern->n_nodes,
       .takes = topo_pattern_takes (choice->patterns->levels, pattern),
-      .verdict = row->excluded != NULL
-                     ? g_strconcat (verdict_of (choice, at), ": ", row->excluded, NULL)
-                     : g_strdup (verdict_of (choice, at)),
-      .verdict_name = verdict_of (choice, at),
+      .verdict = row->excluded != NULL ? g_strconcat (verdict, ": ", row->excluded, NULL)
+                                       : g_strdup (verdict),
+      .verdict_name = verdict,
       .excluded = row->excluded,
       .ipc = row->ipc,
       .computation_s = row->computation_s,
@@ -204,15 +199,39 @@ rows_free (CliRows *rows)
 
 /* --- For people --- */
 
-/* Computation #, communication =; the longest total is BAR long. */
 static void
-print_bars (FILE *out, const CliChoice *choice)
+print_table (FILE *out, const CliChoice *choice, const CliChoiceOptions *options)
 {
-  double most_s = 0;
+  g_autofree char *reference = reference_text (choice, options);
+  g_autofree char *advice = cli_choice_advice (choice);
+  g_autofree char *communication =
+      options->basis == CLI_BASIS_BOUND
+          ? g_strdup_printf ("upper bound (%s)", options->table)
+          : g_strdup_printf ("simulated (%s)", study_network_names[options->network]);
+  double most_extrapolated = 0, most_s = 0;
+  CliRows rows;
 
-  for (uint32_t at = 0; at < choice->patterns->n; at++)
+  cli_printf (out, "%s on %s: %u ranks\n", choice->trace, choice->machine, choice->n_ranks);
+  cli_printf (out, "computation: %s; communication: %s; at most %g %% slower than %s\n",
+              choice->computation, communication, 100 * options->max_slowdown, reference);
+  if (options->has_power)
+    cli_printf (out, "power: %s: a node %g W, a socket %g W, a core %g W, memory %g J/GB\n",
+                options->power_is_guess ? "a guess, not measured" : options->power_path,
+                options->power.idle_W, options->power.socket_W, options->power.core_W,
+                options->power.memory_J_per_byte * 1e9);
+  rows = rows_new (choice, options);
+  cli_rows_print_table (out, &rows, "");
+  rows_free (&rows);
+  for (uint32_t at = 0; at < choice->patterns->n; at++) {
+    most_extrapolated = fmax (most_extrapolated, choice->row[at].extrapolated);
     if (choice->row[at].excluded == NULL)
       most_s = fmax (most_s, choice->judged[at].total_s);
+  }
+  if (most_extrapolated > 0)
+    fprintf (out, "of the bound up to %.3g %% of the operations are longer than the table goes\n",
+             100 * most_extrapolated);
+
+  /* Bars: computation #, communication =; the longest total is BAR long. */
   fputs ("\n", out);
   for (uint32_t at = 0; at < choice->patterns->n; at++) {
     const CliChoiceRow *row = &choice->row[at];
@@ -230,74 +249,10 @@ print_bars (FILE *out, const CliChoice *choice)
   }
   fprintf (out, "     # computation  = communication%s\n",
            choice->is_recommended ? "  * chosen" : "");
-}
-
-/* Operations that are longer than any of the table. */
-static void
-print_doubt (FILE *out, const CliChoice *choice)
-{
-  double most = 0;
-
-  for (uint32_t at = 0; at < choice->patterns->n; at++)
-    most = fmax (most, choice->row[at].extrapolated);
-  if (most > 0)
-    fprintf (out, "of the bound up to %.3g %% of the operations are longer than the table goes\n",
-             100 * most);
-}
-
-static void
-print_table (FILE *out, const CliChoice *choice, const CliChoiceOptions *options)
-{
-  g_autofree char *reference = cli_choice_reference (choice, options);
-  g_autofree char *advice = cli_choice_advice (choice);
-  g_autofree char *communication =
-      options->basis == CLI_BASIS_BOUND
-          ? g_strdup_printf ("upper bound (%s)", options->table)
-          : g_strdup_printf ("simulated (%s)", study_network_names[options->network]);
-  CliRows rows;
-
-  cli_printf (out, "%s on %s: %u ranks\n", choice->trace, choice->machine, choice->n_ranks);
-  cli_printf (out, "computation: %s; communication: %s; at most %g %% slower than %s\n",
-              choice->computation, communication, 100 * options->max_slowdown, reference);
-  if (options->has_power)
-    cli_printf (out, "power: %s: a node %g W, a socket %g W, a core %g W, memory %g J/GB\n",
-                options->power_is_guess ? "a guess, not measured" : options->power_path,
-                options->power.idle_W, options->power.socket_W, options->power.core_W,
-                options->power.memory_J_per_byte * 1e9);
-  rows = rows_new (choice, options);
-  cli_rows_print_table (out, &rows, "");
-  rows_free (&rows);
-  print_doubt (out, choice);
-  print_bars (out, choice);
   cli_printf (out, "%s\n", advice);
 }
 
 /* --- JSON, and all forms --- */
-
-static void
-add_choice (JsonBuilder *builder, const CliChoice *choice, const CliChoiceOptions *options)
-{
-  g_autofree char *advice = cli_choice_advice (choice);
-  CliRows rows = rows_new (choice, options);
-
-  json_builder_begin_object (builder);
-  cli_add_string (builder, "trace", choice->trace);
-  cli_add_string (builder, "machine", choice->machine);
-  cli_add_integer (builder, "ranks", choice->n_ranks);
-  cli_add_string (builder, "computation", choice->computation);
-  /* Null without a recommendation. */
-  cli_add_number (builder, "chosen",
-                  choice->is_recommended ? choice->patterns->pattern[choice->chosen].id
-                                         : (double) NAN);
-  cli_add_integer (builder, "fastest", choice->patterns->pattern[choice->fastest].id);
-  cli_add_number (builder, "chosen_over_fastest",
-                  choice->is_recommended ? behind_of (choice, choice->chosen) : (double) NAN);
-  cli_add_integer (builder, "compared_with", choice->patterns->pattern[choice->reference].id);
-  cli_add_string (builder, "advice", advice);
-  cli_rows_add_json (builder, "patterns", &rows);
-  json_builder_end_object (builder);
-  rows_free (&rows);
-}
 
 static void
 print_json (FILE *out, const GPtrArray *choices, const CliChoiceOptions *options)
@@ -315,13 +270,34 @@ print_json (FILE *out, const GPtrArray *choices, const CliChoiceOptions *options
                   : options->power_is_guess ? "guess"
                                             : options->power_path);
   cli_begin_array (builder, "jobs");
-  for (guint i = 0; i < choices->len; i++)
-    add_choice (builder, choices->pdata[i], options);
+  for (guint i = 0; i < choices->len; i++) {
+    const CliChoice *choice = choices->pdata[i];
+    const TopoPattern *pattern = choice->patterns->pattern;
+    g_autofree char *advice = cli_choice_advice (choice);
+    CliRows rows = rows_new (choice, options);
+
+    json_builder_begin_object (builder);
+    cli_add_string (builder, "trace", choice->trace);
+    cli_add_string (builder, "machine", choice->machine);
+    cli_add_integer (builder, "ranks", choice->n_ranks);
+    cli_add_string (builder, "computation", choice->computation);
+    /* Null without a recommendation. */
+    cli_add_number (builder, "chosen",
+                    choice->is_recommended ? pattern[choice->chosen].id : (double) NAN);
+    cli_add_integer (builder, "fastest", pattern[choice->fastest].id);
+    cli_add_number (builder, "chosen_over_fastest",
+                    choice->is_recommended ? behind_of (choice, choice->chosen) : (double) NAN);
+    cli_add_integer (builder, "compared_with", pattern[choice->reference].id);
+    cli_add_string (builder, "advice", advice);
+    cli_rows_add_json (builder, "patterns", &rows);
+    json_builder_end_object (builder);
+    rows_free (&rows);
+  }
   json_builder_end_array (builder);
   cli_print_object (out, builder);
 }
 
-/* A number of ranks.  Without a recommendation only the fastest pattern is known. */
+/* A choice.  Without a recommendation only the fastest pattern is known. */
 typedef struct {
   uint32_t n_ranks, pattern, n_tasks, n_nodes, fastest;
   double slowdown, saving, over_fastest;
@@ -368,27 +344,29 @@ print_scaling (FILE *out, const GPtrArray *choices, const CliChoiceOptions *opti
 void
 cli_choice_print (FILE *out, const GPtrArray *choices, const CliChoiceOptions *options)
 {
-  if (options->format.format == CLI_FORMAT_JSON) {
-    print_json (out, choices, options);
-    return;
-  }
-  if (options->format.format == CLI_FORMAT_CSV)
+  switch (options->format.format) {
+  case CLI_FORMAT_JSON: print_json (out, choices, options); break;
+  case CLI_FORMAT_CSV:
     cli_columns_print_csv_names (out, columns, G_N_ELEMENTS (columns));
-  for (guint i = 0; i < choices->len; i++)
-    if (options->format.format == CLI_FORMAT_CSV) {
+    for (guint i = 0; i < choices->len; i++) {
       CliRows rows = rows_new (choices->pdata[i], options);
 
       for (guint at = 0; at < rows.n_rows; at++)
         cli_columns_print_csv_row (out, columns, G_N_ELEMENTS (columns),
                                    (const Row *) rows.rows + at);
       rows_free (&rows);
-    } else {
-      print_table (out, choices->pdata[i], options);
-      if (i + 1 < choices->len)
-        fputc ('\n', out);
     }
-  if (options->format.format == CLI_FORMAT_TABLE && choices->len > 1)
-    print_scaling (out, choices, options);
+    break;
+  case CLI_FORMAT_TABLE:
+    for (guint i = 0; i < choices->len; i++) {
+      if (i > 0)
+        fputc ('\n', out);
+      print_table (out, choices->pdata[i], options);
+    }
+    if (choices->len > 1)
+      print_scaling (out, choices, options);
+    break;
+  }
 }
 
 /* --- A page --- */
@@ -408,35 +386,6 @@ static const char head[] =
     ".slow { opacity: 0.45; } .limit { stroke: #a02020; stroke-dasharray: 4 3; }\n"
     "</style>\n</head>\n<body>\n<h1>How many ranks share a node</h1>\n";
 
-/* FALSE: nothing is known of the pattern. */
-static gboolean
-is_known (const CliChoice *choice, uint32_t at)
-{
-  return choice->row[at].excluded == NULL;
-}
-
-/* A bar, and beside it, not before `limit`, what there is to say. */
-static void
-write_bar (FILE *out, const CliChoice *choice, uint32_t at, double top, double pixels_per_s,
-           double limit)
-{
-  const CliChoiceRow *row = &choice->row[at];
-  const PredictAggregationJudgement *judged = &choice->judged[at];
-  double computation = row->computation_s * pixels_per_s;
-  double all = fmax (judged->total_s * pixels_per_s, computation);
-
-  fprintf (
-      out,
-      "<g%s><rect class=\"computation\" x=\"%d\" y=\"%.1f\" width=\"%.2f\" height=\"%d\"/>"
-      "<rect class=\"communication\" x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%d\"/></g>\n",
-      judged->verdict == PREDICT_AGGREGATION_TOO_SLOW ? " class=\"slow\"" : "", LEFT, top,
-      computation, BAR_HEIGHT, LEFT + computation, top, all - computation, BAR_HEIGHT);
-  fprintf (out, "<text x=\"%.1f\" y=\"%.1f\">%.4g s, %+.1f %%: %s</text>\n",
-           LEFT + fmax (all, limit) + 6, top + BAR_HEIGHT - 4, judged->total_s,
-           0.1 * round (1000 * judged->slowdown) + 0.0,
-           predict_aggregation_verdicts[judged->verdict]);
-}
-
 static void
 write_picture (FILE *out, const CliChoice *choice, const CliChoiceOptions *options)
 {
@@ -444,7 +393,7 @@ write_picture (FILE *out, const CliChoice *choice, const CliChoiceOptions *optio
   double most_s = 0, pixels_per_s, limit;
 
   for (uint32_t at = 0; at < choice->patterns->n; at++)
-    if (is_known (choice, at))
+    if (choice->row[at].excluded == NULL)
       most_s = fmax (most_s, choice->judged[at].total_s);
   pixels_per_s = WIDTH / most_s;
   limit = limit_s <= most_s ? limit_s * pixels_per_s : 0;
@@ -453,19 +402,32 @@ write_picture (FILE *out, const CliChoice *choice, const CliChoiceOptions *optio
            LEFT + WIDTH + 230, (choice->patterns->n + 1) * HEIGHT);
   for (uint32_t at = 0; at < choice->patterns->n; at++) {
     const TopoPattern *pattern = &choice->patterns->pattern[at];
-    double top = at * HEIGHT;
+    const CliChoiceRow *row = &choice->row[at];
+    const PredictAggregationJudgement *judged = &choice->judged[at];
+    double top = at * HEIGHT, computation = row->computation_s * pixels_per_s;
+    double all = fmax (judged->total_s * pixels_per_s, computation);
 
     fprintf (out, "<text x=\"0\" y=\"%.1f\"%s>%u: %u x %u</text>\n", top + BAR_HEIGHT - 4,
              choice->is_recommended && at == choice->chosen ? " font-weight=\"bold\"" : "",
              pattern->id, pattern->n_nodes, pattern->n_tasks);
-    if (is_known (choice, at))
-      write_bar (out, choice, at, top, pixels_per_s, limit);
-    else {
-      g_autofree char *why = g_markup_escape_text (choice->row[at].excluded, -1);
+    if (row->excluded != NULL) {
+      g_autofree char *why = g_markup_escape_text (row->excluded, -1);
 
       fprintf (out, "<text x=\"%d\" y=\"%.1f\" fill=\"#777\">excluded: %s</text>\n", LEFT,
                top + BAR_HEIGHT - 4, why);
+      continue;
     }
+    fprintf (
+        out,
+        "<g%s><rect class=\"computation\" x=\"%d\" y=\"%.1f\" width=\"%.2f\" height=\"%d\"/>"
+        "<rect class=\"communication\" x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%d\"/></g>\n",
+        judged->verdict == PREDICT_AGGREGATION_TOO_SLOW ? " class=\"slow\"" : "", LEFT, top,
+        computation, BAR_HEIGHT, LEFT + computation, top, all - computation, BAR_HEIGHT);
+    /* The text keeps clear of the line of the limit. */
+    fprintf (out, "<text x=\"%.1f\" y=\"%.1f\">%.4g s, %+.1f %%: %s</text>\n",
+             LEFT + fmax (all, limit) + 6, top + BAR_HEIGHT - 4, judged->total_s,
+             0.1 * round (1000 * judged->slowdown) + 0.0,
+             predict_aggregation_verdicts[judged->verdict]);
   }
   if (limit > 0)
     fprintf (out, "<line class=\"limit\" x1=\"%.1f\" y1=\"0\" x2=\"%.1f\" y2=\"%u\"/>\n",
@@ -485,7 +447,7 @@ cli_choice_write_page (FILE *out, const GPtrArray *choices, const CliChoiceOptio
            100 * options->max_slowdown);
   for (guint i = 0; i < choices->len; i++) {
     const CliChoice *choice = choices->pdata[i];
-    g_autofree char *reference = cli_choice_reference (choice, options);
+    g_autofree char *reference = reference_text (choice, options);
     g_autofree char *advice = cli_choice_advice (choice);
     g_autofree char *marked = g_markup_escape_text (advice, -1);
     g_autofree char *compared = g_markup_escape_text (reference, -1);
@@ -504,8 +466,6 @@ cli_choice_write_page (FILE *out, const GPtrArray *choices, const CliChoiceOptio
 }
 
 /* --- Files of launchers --- */
-
-static const char *const kinds[] = { "rankfile", "hostfile", "slurm" };
 
 static gboolean
 write_file (const CliChoice *choice, const char *kind, const char *path, GError **error)
@@ -526,13 +486,18 @@ write_file (const CliChoice *choice, const char *kind, const char *path, GError 
   return TRUE;
 }
 
-/* FALSE: none could be written. */
-static gboolean
-write_all (const CliChoice *choice, const CliChoiceOptions *options, GError **error)
+gboolean
+cli_choice_write_files (const CliChoice *choice, const CliChoiceOptions *options, GError **error)
 {
+  static const char *const kinds[] = { "rankfile", "hostfile", "slurm" };
+  const char *const paths[] = { options->rankfile, options->hostfile, options->slurm };
   guint n_written = 0;
 
-  for (guint i = 0; i < G_N_ELEMENTS (kinds); i++) {
+  for (guint i = 0; i < G_N_ELEMENTS (kinds); i++)
+    if (paths[i] != NULL && !write_file (choice, kinds[i], paths[i], error))
+      return FALSE;
+  /* Not every launcher can express a placement; at least one must. */
+  for (guint i = 0; options->prefix != NULL && i < G_N_ELEMENTS (kinds); i++) {
     g_autofree char *path = g_strconcat (options->prefix, ".", kinds[i], NULL);
     g_autoptr (GError) trouble = NULL;
 
@@ -545,15 +510,4 @@ write_all (const CliChoice *choice, const CliChoiceOptions *options, GError **er
       cli_printf (stderr, "hopcast: warning: not written: %s\n", trouble->message);
   }
   return TRUE;
-}
-
-gboolean
-cli_choice_write_files (const CliChoice *choice, const CliChoiceOptions *options, GError **error)
-{
-  const char *const paths[] = { options->rankfile, options->hostfile, options->slurm };
-
-  for (guint i = 0; i < G_N_ELEMENTS (kinds); i++)
-    if (paths[i] != NULL && !write_file (choice, kinds[i], paths[i], error))
-      return FALSE;
-  return options->prefix == NULL || write_all (choice, options, error);
 }

@@ -2,9 +2,12 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * A worker's messages: READY when it has resolved the study, a RESULT per job, LEFT
- * as its last one.  The master's: JOB, and STOP as the last one to each.  Nobody waits
- * inside MPI, whose waiting takes all of a core. */
+ * Rank 0 is the master.  Every other rank is a worker and makes its runs in a child process, so
+ * that a run that crashes takes no rank of the job with it.
+ *
+ * Messages of a worker: READY when it has resolved the study, a RESULT per job, and LEFT as the
+ * last one.  Messages of the master: JOB, and STOP as the last one to each worker.  No process
+ * blocks inside MPI, since blocking there takes all of a core. */
 #include "config.h"
 
 #include "cli/command.h"
@@ -18,19 +21,16 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Rank 0 is the master.  Every other one makes its runs in a child process, so that a run
- * that crashes takes no rank of the job with it. */
-
 enum { TAG_READY, TAG_RESULT, TAG_LEFT, TAG_JOB, TAG_STOP };
 
 #define QUICK_US 100000
 #define LOOK_NS  500000L /* between two looks for messages */
 #define CHILD_MS 5       /* the same while a run is made */
 
-/* Before a result: a block follows, or the text of how it was lost. */
+/* The beginning of a RESULT: a block follows, or the text of the loss. */
 typedef struct {
   guint32 job, is_lost;
-} Head;
+} ResultHeader;
 
 typedef struct {
   gboolean is_ready;
@@ -45,9 +45,9 @@ typedef struct {
 } MpiPool;
 
 static int own_rank, n_ranks;
-static gboolean stopped;   /* master: has told the others; worker: was told */
+static gboolean stopped;   /* master: STOP is sent; worker: STOP is received */
 static gboolean *has_left; /* master: [n_ranks] */
-static gboolean lost_any;  /* master: one has gone without a word */
+static gboolean lost_any;  /* master: a worker has ended without LEFT */
 
 static gboolean
 is_master (void)
@@ -71,8 +71,8 @@ send_bytes (int rank, int tag, gconstpointer data, gsize n_bytes)
   return MPI_Send (data, (int) n_bytes, MPI_BYTE, rank, tag, MPI_COMM_WORLD) == MPI_SUCCESS;
 }
 
-/* A message of that rank, if there is one; the caller unrefs it.  *broken when MPI
- * says that nobody is there any more. */
+/* A message of that rank, or NULL; the caller unrefs it.  *broken: MPI reports that the rank is
+ * gone. */
 static GByteArray *
 receive (int rank, int *tag, gboolean *broken)
 {
@@ -96,29 +96,9 @@ receive (int rank, int *tag, gboolean *broken)
 
 /* --- The master --- */
 
-static guint
-room (const Rank *rank)
-{
-  guint queue = rank->last_us < QUICK_US ? 2 : 1;
-
-  return rank->is_ready && queue > rank->jobs->len ? queue - rank->jobs->len : 0;
-}
-
-static int
-idlest_of (const MpiPool *pool)
-{
-  int best = -1;
-
-  for (guint i = 0; i < pool->base.n_workers; i++)
-    if (room (&pool->ranks[i]) > 0 &&
-        (best < 0 || pool->ranks[i].jobs->len < pool->ranks[best].jobs->len))
-      best = (int) i;
-  return best;
-}
-
-/* Its jobs are others' to make; which of them ended it nobody knows. */
+/* Gives the jobs of a worker that is gone to others, since any of them may have ended it. */
 static void
-part_with (MpiPool *pool, guint worker)
+drop_worker (MpiPool *pool, guint worker)
 {
   Rank *rank = &pool->ranks[worker];
 
@@ -138,7 +118,24 @@ send_job (MpiPool *pool, guint worker, guint job)
     rank->begin_us = g_get_monotonic_time ();
   g_array_append_val (rank->jobs, job);
   if (!send_bytes ((int) worker + 1, TAG_JOB, &number, sizeof number))
-    part_with (pool, worker);
+    drop_worker (pool, worker);
+}
+
+/* The worker with the fewest jobs of those with room for one: quick ones have two. */
+static int
+idlest_of (const MpiPool *pool)
+{
+  int best = -1;
+
+  for (guint i = 0; i < pool->base.n_workers; i++) {
+    const Rank *rank = &pool->ranks[i];
+    guint queue = rank->last_us < QUICK_US ? 2 : 1;
+
+    if (rank->is_ready && rank->jobs->len < queue &&
+        (best < 0 || rank->jobs->len < pool->ranks[best].jobs->len))
+      best = (int) i;
+  }
+  return best;
 }
 
 static void
@@ -167,89 +164,70 @@ give (StudyPool *base, guint worker, guint job)
   send_job ((MpiPool *) base, worker, job);
 }
 
-static void
-take_result (Rank *rank, const GByteArray *message, StudyPoolResult *result)
-{
-  gint64 now_us = g_get_monotonic_time ();
-  const guint8 *rest = message->data + sizeof (Head);
-  gsize n_rest = message->len - sizeof (Head);
-  Head head;
+typedef enum { NO_MESSAGE, NEWS, RESULT } Received;
 
-  memcpy (&head, message->data, sizeof head);
-  *result = (StudyPoolResult){ .job = head.job };
-  if (head.is_lost)
-    result->lost = g_strndup ((const char *) rest, n_rest);
+/* A message of a worker.  A RESULT goes to *result. */
+static Received
+receive_from (MpiPool *pool, guint worker, StudyPoolResult *result)
+{
+  Rank *rank = &pool->ranks[worker];
+  gint64 now_us = g_get_monotonic_time ();
+  gboolean broken;
+  int tag = TAG_LEFT;
+  g_autoptr (GByteArray) message = receive ((int) worker + 1, &tag, &broken);
+  ResultHeader header;
+
+  lost_any = lost_any || broken;
+  if (message == NULL && !broken)
+    return NO_MESSAGE;
+  if (message == NULL || tag != TAG_RESULT || message->len < sizeof header) {
+    if (message != NULL && tag == TAG_READY)
+      rank->is_ready = TRUE;
+    else
+      drop_worker (pool, worker);
+    return NEWS;
+  }
+  memcpy (&header, message->data, sizeof header);
+  *result = (StudyPoolResult){ .job = header.job };
+  if (header.is_lost)
+    result->lost =
+        g_strndup ((const char *) message->data + sizeof header, message->len - sizeof header);
   else
-    result->block = g_bytes_new (rest, n_rest);
+    result->block = g_bytes_new (message->data + sizeof header, message->len - sizeof header);
   for (guint i = 0; i < rank->jobs->len; i++)
-    if (g_array_index (rank->jobs, guint, i) == head.job) {
+    if (g_array_index (rank->jobs, guint, i) == header.job) {
       g_array_remove_index (rank->jobs, i);
       break;
     }
   rank->last_us = now_us - rank->begin_us;
   rank->begin_us = now_us;
+  return RESULT;
 }
 
-typedef enum { HEARD_NOTHING, HEARD_NEWS, HEARD_RESULT } Heard;
-
-static Heard
-hear (MpiPool *pool, guint worker, StudyPoolResult *result)
-{
-  gboolean broken;
-  int tag = TAG_LEFT;
-  g_autoptr (GByteArray) message = receive ((int) worker + 1, &tag, &broken);
-
-  lost_any = lost_any || broken;
-  if (message == NULL && !broken)
-    return HEARD_NOTHING;
-  if (tag == TAG_RESULT && message->len >= sizeof (Head)) {
-    take_result (&pool->ranks[worker], message, result);
-    return HEARD_RESULT;
-  }
-  if (tag == TAG_READY)
-    pool->ranks[worker].is_ready = TRUE;
-  else
-    part_with (pool, worker);
-  return HEARD_NEWS;
-}
-
-static Heard
-hear_all (MpiPool *pool, StudyPoolResult *result)
-{
-  for (guint i = 0; i < pool->base.n_workers; i++) {
-    Heard heard = has_left[i + 1] ? HEARD_NOTHING : hear (pool, i, result);
-
-    if (heard != HEARD_NOTHING)
-      return heard;
-  }
-  return HEARD_NOTHING;
-}
-
-static gboolean
-anybody_stays (void)
-{
-  for (int rank = 1; rank < n_ranks; rank++)
-    if (!has_left[rank])
-      return TRUE;
-  return FALSE;
-}
-
-/* Who has become ready is told by STUDY_POOL_NOTHING before the time is over. */
+/* STUDY_POOL_NOTHING before the time is over when a worker has become ready. */
 static StudyPoolTaken
 take (StudyPool *base, gint timeout_ms, const sigset_t *mask, StudyPoolResult *result,
       GError **error)
 {
   MpiPool *pool = (MpiPool *) base;
   gint64 end_us = g_get_monotonic_time () + timeout_ms * (gint64) 1000;
-  Heard heard;
 
   give_again (pool);
-  while ((heard = hear_all (pool, result)) == HEARD_NOTHING && g_get_monotonic_time () < end_us)
+  for (;;) {
+    Received received = NO_MESSAGE;
+
+    for (guint i = 0; i < base->n_workers && received == NO_MESSAGE; i++)
+      if (!has_left[i + 1])
+        received = receive_from (pool, i, result);
+    if (received == RESULT)
+      return STUDY_POOL_RESULT;
+    if (received == NEWS || g_get_monotonic_time () >= end_us)
+      break;
     nap (mask);
-  if (heard == HEARD_RESULT)
-    return STUDY_POOL_RESULT;
-  if (anybody_stays ())
-    return STUDY_POOL_NOTHING;
+  }
+  for (int rank = 1; rank < n_ranks; rank++)
+    if (!has_left[rank])
+      return STUDY_POOL_NOTHING;
   g_set_error (error, STUDY_ERROR, STUDY_ERROR_WORKER,
                "no process of the MPI job but the first can make runs; is the study with all that "
                "it names where each of them can read it?");
@@ -302,174 +280,115 @@ mpi_pool_new (G_GNUC_UNUSED guint n_workers, G_GNUC_UNUSED StudyJobFunction make
 
 /* --- A worker --- */
 
-static void
-send_result (const StudyPoolResult *made)
-{
-  const Head head = { made->job, made->block == NULL };
-  g_autoptr (GByteArray) message = g_byte_array_new ();
-
-  g_byte_array_append (message, (const guint8 *) &head, sizeof head);
-  if (made->block != NULL)
-    g_byte_array_append (message, g_bytes_get_data (made->block, NULL),
-                         (guint) g_bytes_get_size (made->block));
-  else
-    g_byte_array_append (message, (const guint8 *) made->lost, (guint) strlen (made->lost));
-  send_bytes (0, TAG_RESULT, message->data, message->len);
-}
-
-/* Jobs go on to the child, all of them: the master gives two at most. */
-static void
-hear_master (StudyPool *child, guint *n_jobs)
-{
-  gboolean broken;
-  int tag = TAG_STOP;
-  g_autoptr (GByteArray) message = receive (0, &tag, &broken);
-
-  stopped = stopped || broken || (message != NULL && tag == TAG_STOP);
-  if (message != NULL && tag == TAG_JOB && message->len == sizeof (guint32)) {
-    guint32 job;
-
-    memcpy (&job, message->data, sizeof job);
-    child->give (child, 0, job);
-    ++*n_jobs;
-  }
-}
-
-static gboolean
-hear_child (StudyPool *child, guint *n_jobs, const sigset_t *mask, GError **error)
-{
-  StudyPoolResult made = { 0 };
-  StudyPoolTaken taken = child->take (child, CHILD_MS, mask, &made, error);
-
-  if (taken == STUDY_POOL_RESULT) {
-    --*n_jobs;
-    send_result (&made);
-    study_pool_result_clear (&made);
-  }
-  return taken != STUDY_POOL_ERROR;
-}
-
+/* Hands jobs to the child, all of them: the master gives two at most.  Returns its results. */
 static gboolean
 serve (StudyJobFunction make, void *data, GError **error)
 {
   g_autoptr (StudyPool) child = study_pool_new (1, make, data, error);
-  gboolean good = child != NULL;
   guint n_jobs = 0;
   sigset_t mask;
 
-  if (!good)
+  if (child == NULL)
     return FALSE;
   sigprocmask (SIG_SETMASK, NULL, &mask);
   study_ignore_signals ();
   send_bytes (0, TAG_READY, NULL, 0);
-  while (good && !stopped) {
-    hear_master (child, &n_jobs);
-    if (n_jobs > 0)
-      good = hear_child (child, &n_jobs, &mask, error);
-    else
+  while (!stopped) {
+    gboolean broken;
+    int tag = TAG_STOP;
+    g_autoptr (GByteArray) order = receive (0, &tag, &broken);
+    g_autoptr (GByteArray) answer = NULL;
+    StudyPoolResult made = { 0 };
+    StudyPoolTaken taken;
+    ResultHeader header;
+    guint32 job;
+
+    stopped = broken || (order != NULL && tag == TAG_STOP);
+    if (order != NULL && tag == TAG_JOB && order->len == sizeof job) {
+      memcpy (&job, order->data, sizeof job);
+      child->give (child, 0, job);
+      n_jobs++;
+    }
+    if (n_jobs == 0) {
       nap (&mask);
+      continue;
+    }
+    taken = child->take (child, CHILD_MS, &mask, &made, error);
+    if (taken == STUDY_POOL_ERROR)
+      return FALSE;
+    if (taken != STUDY_POOL_RESULT)
+      continue;
+    n_jobs--;
+    header = (ResultHeader){ made.job, made.block == NULL };
+    answer = g_byte_array_new ();
+    g_byte_array_append (answer, (const guint8 *) &header, sizeof header);
+    if (made.block != NULL)
+      g_byte_array_append (answer, g_bytes_get_data (made.block, NULL),
+                           (guint) g_bytes_get_size (made.block));
+    else
+      g_byte_array_append (answer, (const guint8 *) made.lost, (guint) strlen (made.lost));
+    send_bytes (0, TAG_RESULT, answer->data, answer->len);
+    study_pool_result_clear (&made);
   }
-  return good;
+  return TRUE;
 }
 
 static const StudyPoolKind pool_of_mpi = { is_master, mpi_pool_new, serve };
 
-/* --- Both --- */
+const StudyPoolKind *const cli_pool_kind = &pool_of_mpi;
 
+/* --- The program --- */
+
+/* Receives every message, also results that are no longer needed, until the other end has finished:
+ * the workers by LEFT, the master by STOP. */
 static void
-cli_mpi_begin (int *argc, char ***argv)
+await (int rank, gboolean *is_over, int last_tag)
 {
-  /* Children of workers do not use MPI. */
-  g_setenv ("OMPI_MCA_mpi_warn_on_fork", "0", FALSE);
-  MPI_Init (argc, argv);
-  MPI_Comm_set_errhandler (MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  MPI_Comm_rank (MPI_COMM_WORLD, &own_rank);
-  MPI_Comm_size (MPI_COMM_WORLD, &n_ranks);
-  has_left = g_new0 (gboolean, n_ranks);
-}
-
-/* Every message that was sent is received, results that nobody waits for too. */
-static void
-await_all (void)
-{
-  stop_all ();
-  for (int rank = 1; rank < n_ranks; rank++)
-    while (!has_left[rank]) {
-      gboolean broken;
-      int tag = TAG_LEFT;
-      g_autoptr (GByteArray) message = receive (rank, &tag, &broken);
-
-      lost_any = lost_any || broken;
-      has_left[rank] = broken || (message != NULL && tag == TAG_LEFT);
-      if (message == NULL)
-        nap (NULL);
-    }
-}
-
-static void
-leave (void)
-{
-  send_bytes (0, TAG_LEFT, NULL, 0);
-  while (!stopped) {
+  while (!*is_over) {
     gboolean broken;
-    int tag = TAG_STOP;
-    g_autoptr (GByteArray) message = receive (0, &tag, &broken);
+    int tag = last_tag;
+    g_autoptr (GByteArray) message = receive (rank, &tag, &broken);
 
-    stopped = broken || (message != NULL && tag == TAG_STOP);
+    lost_any = lost_any || broken;
+    *is_over = broken || (message != NULL && tag == last_tag);
     if (message == NULL)
       nap (NULL);
   }
 }
 
-/* Tells the others that there is no more to do, unless that was done, and leaves
- * MPI; returns the exit status to use. */
-static int
-cli_mpi_end (int status)
+int
+main (int argc, char **argv)
 {
-  if (is_master ())
-    await_all ();
-  else
-    leave ();
-  /* MPI would wait for those who are gone. */
+  int status = CLI_DONE, null;
+
+  /* Children of workers do not use MPI. */
+  g_setenv ("OMPI_MCA_mpi_warn_on_fork", "0", FALSE);
+  MPI_Init (&argc, &argv);
+  MPI_Comm_set_errhandler (MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_rank (MPI_COMM_WORLD, &own_rank);
+  MPI_Comm_size (MPI_COMM_WORLD, &n_ranks);
+  has_left = g_new0 (gboolean, n_ranks);
+  /* Only the master prints. */
+  if (!is_master () && (null = open ("/dev/null", O_WRONLY | O_CLOEXEC)) >= 0) {
+    dup2 (null, STDOUT_FILENO);
+    dup2 (null, STDERR_FILENO);
+    close (null);
+  }
+  if (is_master () || (argc > 2 && !strcmp (argv[1], "study") && !strcmp (argv[2], "run")))
+    status = cli_main (argc, argv);
+  if (is_master ()) {
+    stop_all ();
+    for (int rank = 1; rank < n_ranks; rank++)
+      await (rank, &has_left[rank], TAG_LEFT);
+  } else {
+    send_bytes (0, TAG_LEFT, NULL, 0);
+    await (0, &stopped, TAG_STOP);
+    lost_any = FALSE;
+  }
+  /* MPI would wait for ranks that are gone. */
   if (lost_any)
     MPI_Abort (MPI_COMM_WORLD, status);
   MPI_Finalize ();
   g_free (has_left);
   return status;
-}
-
-/* --- where `hopcast-mpi` begins --- */
-
-const StudyPoolKind *const cli_pool_kind = &pool_of_mpi;
-
-/* What there is to say, the master says. */
-static void
-be_silent (void)
-{
-  int null = open ("/dev/null", O_WRONLY | O_CLOEXEC);
-
-  if (null < 0)
-    return;
-  dup2 (null, STDOUT_FILENO);
-  dup2 (null, STDERR_FILENO);
-  close (null);
-}
-
-static gboolean
-is_study_run (int argc, char **argv)
-{
-  return argc > 2 && !strcmp (argv[1], "study") && !strcmp (argv[2], "run");
-}
-
-int
-main (int argc, char **argv)
-{
-  int status = CLI_DONE;
-
-  cli_mpi_begin (&argc, &argv);
-  if (!cli_pool_kind->is_master ())
-    be_silent ();
-  if (cli_pool_kind->is_master () || is_study_run (argc, argv))
-    status = cli_main (argc, argv);
-  return cli_mpi_end (status);
 }

@@ -1,12 +1,11 @@
-/* pingpong_options.c - the command line of hopcast-pingpong.
+/* pingpong_options.c - the command line of hopcast-pingpong, and the collectives that it names.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "tools/pingpong/pingpong_options.h"
+#include "tools/pingpong/pingpong.h"
 
-#include "cli/parse.h"
 #include "base/words.h"
 #include "cli/command.h"
-#include "tools/pingpong/pingpong_collectives.h"
+#include "cli/parse.h"
 #include "cli/size_list.h"
 
 #include <string.h>
@@ -16,6 +15,29 @@
 #define LARGEST_DEFAULT   (UINT64_C (1) << 24)
 #define MAX_NOISE         200 /* pairs, as topology/mapping/message_placement.h takes them */
 #define MAX_NODES         (1 << 20)
+
+const char *const cli_pingpong_collectives[] = { "barrier", "bcast",     "gather",
+                                                 "scatter", "allgather", "alltoall",
+                                                 "reduce",  "allreduce", NULL };
+
+G_STATIC_ASSERT (G_N_ELEMENTS (cli_pingpong_collectives) == CLI_PINGPONG_COLLECTIVES + 1);
+
+uint64_t
+cli_pingpong_buffer_bytes (CliPingpongCollective collective, uint64_t bytes, uint32_t n_ranks)
+{
+  switch (collective) {
+  case CLI_PINGPONG_BARRIER:
+  case CLI_PINGPONG_BCAST:
+  case CLI_PINGPONG_REDUCE:
+  case CLI_PINGPONG_ALLREDUCE:
+  case CLI_PINGPONG_COLLECTIVES: return bytes;
+  case CLI_PINGPONG_GATHER:
+  case CLI_PINGPONG_SCATTER:
+  case CLI_PINGPONG_ALLGATHER:
+  case CLI_PINGPONG_ALLTOALL: return bytes * n_ranks;
+  }
+  g_assert_not_reached ();
+}
 
 CliPingpongOptions *
 cli_pingpong_options_new (void)
@@ -45,17 +67,6 @@ cli_pingpong_options_free (CliPingpongOptions *options)
 }
 
 static gboolean
-parse_sizes (CliPingpongOptions *options, GError **error)
-{
-  if (options->sizes_text != NULL)
-    return cli_size_list (options->sizes, options->sizes_text, CLI_PINGPONG_MAX_BYTES, "256 MiB",
-                          error);
-  for (uint64_t bytes = 1; bytes <= LARGEST_DEFAULT; bytes *= 4)
-    g_array_append_val (options->sizes, bytes);
-  return TRUE;
-}
-
-static gboolean
 parse_collective (CliPingpongOptions *options, const char *word, GError **error)
 {
   g_autofree char *known = g_strjoinv (", ", (char **) cli_pingpong_collectives), *meant = NULL;
@@ -74,20 +85,6 @@ parse_collective (CliPingpongOptions *options, const char *word, GError **error)
 }
 
 static gboolean
-parse_collectives (CliPingpongOptions *options, GError **error)
-{
-  g_auto (GStrv) words =
-      options->collectives_text != NULL ? g_strsplit (options->collectives_text, ",", -1) : NULL;
-
-  for (guint at = 0; words != NULL && words[at] != NULL; at++)
-    if (!parse_collective (options, g_strstrip (words[at]), error))
-      return FALSE;
-  if (options->only_collectives && options->collectives->len == 0)
-    return cli_refuse (error, "--only-collectives: --collectives says which");
-  return TRUE;
-}
-
-static gboolean
 check_number (const char *option, int value, int least, int most, GError **error)
 {
   if (value == G_MININT || (value >= least && value <= most))
@@ -98,6 +95,9 @@ check_number (const char *option, int value, int least, int most, GError **error
 static gboolean
 check (CliPingpongOptions *options, GError **error)
 {
+  g_auto (GStrv) words =
+      options->collectives_text != NULL ? g_strsplit (options->collectives_text, ",", -1) : NULL;
+
   if (options->node != NULL && options->machine != NULL)
     return cli_refuse (error, "--node and --machine both say the node");
   if (!(options->effort.seconds > 0 && options->effort.seconds <= 3600))
@@ -105,16 +105,28 @@ check (CliPingpongOptions *options, GError **error)
   if (!(options->effort.precision >= 0 && options->effort.precision <= 100))
     return cli_refuse (error, "--precision: %g is not within 0..100", options->effort.precision);
   options->effort.precision /= 100;
-  return check_number ("--max-pairs", options->max_pairs, 0, MAX_NOISE, error) &&
-         check_number ("--max-outside", options->max_outside, 0, MAX_NOISE, error) &&
-         check_number ("--pretend-nodes", options->pretend_nodes, 1, MAX_NODES, error) &&
-         parse_sizes (options, error) && parse_collectives (options, error);
+  if (!check_number ("--max-pairs", options->max_pairs, 0, MAX_NOISE, error) ||
+      !check_number ("--max-outside", options->max_outside, 0, MAX_NOISE, error) ||
+      !check_number ("--pretend-nodes", options->pretend_nodes, 1, MAX_NODES, error))
+    return FALSE;
+  if (options->sizes_text == NULL)
+    for (uint64_t bytes = 1; bytes <= LARGEST_DEFAULT; bytes *= 4)
+      g_array_append_val (options->sizes, bytes);
+  else if (!cli_size_list (options->sizes, options->sizes_text, CLI_PINGPONG_MAX_BYTES, "256 MiB",
+                           error))
+    return FALSE;
+  for (guint at = 0; words != NULL && words[at] != NULL; at++)
+    if (!parse_collective (options, g_strstrip (words[at]), error))
+      return FALSE;
+  return !options->only_collectives || options->collectives->len > 0 ||
+         cli_refuse (error, "--only-collectives: --collectives says which");
 }
 
-static GOptionContext *
-context_new (CliPingpongOptions *options)
+gboolean
+cli_pingpong_options_parse (CliPingpongOptions *options, int argc, char **argv, char **help,
+                            GError **error)
 {
-  GOptionContext *context = g_option_context_new (NULL);
+  g_autoptr (GOptionContext) context = g_option_context_new (NULL);
   const GOptionEntry entries[] = {
     { "node", 0, 0, G_OPTION_ARG_FILENAME, &options->node,
       "What cores share: the node as hwloc's lstopo wrote it (default: all cores are alike)",
@@ -157,15 +169,6 @@ context_new (CliPingpongOptions *options)
       "take beside every class of noise, inside a node and between two, and writes the "
       "table that 'hopcast aggregate' looks up.");
   g_option_context_add_main_entries (context, entries, NULL);
-  return context;
-}
-
-gboolean
-cli_pingpong_options_parse (CliPingpongOptions *options, int argc, char **argv, char **help,
-                            GError **error)
-{
-  g_autoptr (GOptionContext) context = context_new (options);
-
   if (!cli_parse_options (context, NULL, &argc, &argv, error))
     return FALSE;
   if (argc > 1)

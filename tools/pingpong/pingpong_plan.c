@@ -1,14 +1,15 @@
-/* pingpong_plan.c - which placements the processes of a job can take up, and who does what then.
+/* pingpong_plan.c - the classes of placements that the processes of a job can take up, and the part
+ * of each rank in them.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "tools/pingpong/pingpong_plan.h"
+#include "tools/pingpong/pingpong.h"
 
 #include "cli/command.h"
 
 typedef struct {
   const TopoLevels *levels;
   uint32_t n_nodes;
-  uint32_t *rank;       /* [n_nodes][n_places]; TOPO_NONE: nobody */
+  uint32_t *rank;       /* [n_nodes][n_places]; TOPO_NONE: the place is free */
   uint32_t node, other; /* where messages are observed; other: TOPO_NONE when there is one node */
   CliPingpongPlan *plan;
 } Planning;
@@ -39,7 +40,7 @@ cli_pingpong_plan_free (CliPingpongPlan *plan)
   g_free (plan);
 }
 
-/* ---- where ---- */
+/* --- Nodes --- */
 
 static uint32_t
 count_nodes (const CliPingpongSeat seats[], uint32_t n_ranks)
@@ -51,24 +52,7 @@ count_nodes (const CliPingpongSeat seats[], uint32_t n_ranks)
   return n;
 }
 
-static void
-seat_ranks (Planning *planning, const CliPingpongSeat seats[], uint32_t n_ranks)
-{
-  gsize n = (gsize) planning->n_nodes * planning->levels->n_places;
-
-  planning->rank = g_new (uint32_t, n);
-  for (gsize at = 0; at < n; at++)
-    planning->rank[at] = TOPO_NONE;
-  for (uint32_t rank = 0; rank < n_ranks; rank++)
-    if (seats[rank].place != TOPO_NONE) {
-      uint32_t *seat = ranks_of (planning, seats[rank].node) + seats[rank].place;
-
-      g_assert (*seat == TOPO_NONE);
-      *seat = rank;
-    }
-}
-
-/* Places that somebody has in both nodes. */
+/* The places that are taken in both nodes. */
 static uint32_t
 common_places (const Planning *planning, uint32_t node, uint32_t other)
 {
@@ -80,28 +64,7 @@ common_places (const Planning *planning, uint32_t node, uint32_t other)
   return n;
 }
 
-static void
-choose_nodes (Planning *planning)
-{
-  uint32_t most = 0;
-
-  planning->node = 0;
-  planning->other = TOPO_NONE;
-  for (uint32_t node = 1; node < planning->n_nodes; node++)
-    if (common_places (planning, node, node) >
-        common_places (planning, planning->node, planning->node))
-      planning->node = node;
-  for (uint32_t node = 0; node < planning->n_nodes; node++) {
-    uint32_t n = common_places (planning, planning->node, node);
-
-    if (node != planning->node && n > most) {
-      most = n;
-      planning->other = node;
-    }
-  }
-}
-
-/* ---- what ---- */
+/* --- Classes --- */
 
 static void
 join (CliPingpongClass *class, uint32_t rank, uint32_t other)
@@ -120,25 +83,6 @@ join_pairs (CliPingpongClass *class, const uint32_t ranks[], const uint8_t mark[
         join (class, ranks[place], ranks[other]);
 }
 
-/* Who is on the places of the marks; others: in the other node, NULL when it has no part. */
-static void
-cast (CliPingpongClass *class, const uint32_t ranks[], const uint32_t others[],
-      const uint8_t mark[], uint32_t n_places)
-{
-  for (uint32_t place = 0; place < n_places; place++)
-    if (mark[place] == TOPO_PLACE_OUTSIDE)
-      join (class, ranks[place], others[place]);
-    else if (mark[place] == TOPO_PLACE_OBSERVED) {
-      if (class->ping == TOPO_NONE)
-        class->ping = ranks[place];
-      class->pong = class->is_between ? others[place] : ranks[place];
-    }
-  join_pairs (class, ranks, mark, n_places);
-  if (class->is_between)
-    join_pairs (class, others, mark, n_places);
-  join (class, class->ping, class->pong);
-}
-
 static CliPingpongClass *
 class_new (const Planning *planning, TopoPlacementKind kind, const uint8_t mark[])
 {
@@ -153,51 +97,21 @@ class_new (const Planning *planning, TopoPlacementKind kind, const uint8_t mark[
   return class;
 }
 
-static void
-add_reachable (Planning *planning, TopoPlacementKind kind, const uint8_t mark[])
-{
-  CliPingpongClass *class = class_new (planning, kind, mark);
-
-  class->partner = g_new (uint32_t, planning->plan->n_ranks);
-  for (uint32_t rank = 0; rank < planning->plan->n_ranks; rank++)
-    class->partner[rank] = rank;
-  cast (class, ranks_of (planning, planning->node),
-        planning->other != TOPO_NONE ? ranks_of (planning, planning->other) : NULL, mark,
-        planning->levels->n_places);
-  g_ptr_array_add (planning->plan->classes, class);
-}
-
-/* Those of `all` that are not among `reached`; both are in the order of their texts. */
-static void
-add_unreachable (Planning *planning, TopoPlacementKind kind, const TopoPlacements *all,
-                 guint first_reached)
-{
-  guint reached = first_reached;
-
-  for (uint32_t at = 0; at < all->n; at++) {
-    CliPingpongClass *class =
-        class_new (planning, kind, all->mark + (gsize) at * planning->levels->n_places);
-    const CliPingpongClass *next = reached < planning->plan->classes->len
-                                       ? g_ptr_array_index (planning->plan->classes, reached)
-                                       : NULL;
-
-    if (next != NULL && g_str_equal (next->class, class->class)) {
-      reached++;
-      class_free (class);
-    } else
-      g_ptr_array_add (planning->plan->unreachable, class);
-  }
-}
-
+/* Adds the classes of one kind: those of the places that are taken, in which each rank gets its
+ * partner, and all others as unreachable. */
 static gboolean
 add_kind (Planning *planning, TopoPlacementKind kind, uint32_t max_classes, GError **error)
 {
+  CliPingpongPlan *plan = planning->plan;
   uint32_t n_places = planning->levels->n_places;
+  const uint32_t *ranks = ranks_of (planning, planning->node);
+  const uint32_t *others =
+      planning->other != TOPO_NONE ? ranks_of (planning, planning->other) : NULL;
   g_autofree bool *open = g_new0 (bool, n_places);
   g_autoptr (TopoPlacements) all = topo_placements_new (planning->levels, kind), some = NULL;
-  guint first = planning->plan->classes->len;
+  guint reached = plan->classes->len;
 
-  if (first + planning->plan->unreachable->len + all->n > max_classes) {
+  if (plan->classes->len + plan->unreachable->len + all->n > max_classes) {
     g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
                  "more than %u classes of placements: fewer are asked for by --max-pairs and "
                  "--max-outside",
@@ -205,29 +119,42 @@ add_kind (Planning *planning, TopoPlacementKind kind, uint32_t max_classes, GErr
     return FALSE;
   }
   for (uint32_t place = 0; place < n_places; place++)
-    open[place] = ranks_of (planning, planning->node)[place] != TOPO_NONE &&
-                  ((kind.n_observed == 2 && kind.n_outside == 0) ||
-                   (planning->other != TOPO_NONE &&
-                    ranks_of (planning, planning->other)[place] != TOPO_NONE));
+    open[place] = ranks[place] != TOPO_NONE && ((kind.n_observed == 2 && kind.n_outside == 0) ||
+                                                (others != NULL && others[place] != TOPO_NONE));
   some = topo_placements_on (planning->levels, kind, open);
-  for (uint32_t at = 0; at < some->n; at++)
-    add_reachable (planning, kind, some->mark + (gsize) at * n_places);
-  add_unreachable (planning, kind, all, first);
-  return TRUE;
-}
+  for (uint32_t at = 0; at < some->n; at++) {
+    const uint8_t *mark = some->mark + (gsize) at * n_places;
+    CliPingpongClass *class = class_new (planning, kind, mark);
 
-static gboolean
-add_kinds (Planning *planning, CliPingpongNoise noise, GError **error)
-{
-  uint32_t n_places = planning->levels->n_places;
+    class->partner = g_new (uint32_t, plan->n_ranks);
+    for (uint32_t rank = 0; rank < plan->n_ranks; rank++)
+      class->partner[rank] = rank;
+    for (uint32_t place = 0; place < n_places; place++)
+      if (mark[place] == TOPO_PLACE_OUTSIDE)
+        join (class, ranks[place], others[place]);
+      else if (mark[place] == TOPO_PLACE_OBSERVED) {
+        if (class->ping == TOPO_NONE)
+          class->ping = ranks[place];
+        class->pong = class->is_between ? others[place] : ranks[place];
+      }
+    join_pairs (class, ranks, mark, n_places);
+    if (class->is_between)
+      join_pairs (class, others, mark, n_places);
+    join (class, class->ping, class->pong);
+    g_ptr_array_add (plan->classes, class);
+  }
+  /* Both lists are in the order of their texts. */
+  for (uint32_t at = 0; at < all->n; at++) {
+    CliPingpongClass *class = class_new (planning, kind, all->mark + (gsize) at * n_places);
+    const CliPingpongClass *next =
+        reached < plan->classes->len ? g_ptr_array_index (plan->classes, reached) : NULL;
 
-  for (uint32_t observed = 2; observed > 0; observed--)
-    for (uint32_t pairs = 0; pairs <= noise.max_pairs && observed + 2 * pairs <= n_places; pairs++)
-      for (uint32_t outside = 0;
-           outside <= noise.max_outside && observed + 2 * pairs + outside <= n_places; outside++)
-        if (!add_kind (planning, (TopoPlacementKind){ observed, pairs, outside }, noise.max_classes,
-                       error))
-          return FALSE;
+    if (next != NULL && g_str_equal (next->class, class->class)) {
+      reached++;
+      class_free (class);
+    } else
+      g_ptr_array_add (plan->unreachable, class);
+  }
   return TRUE;
 }
 
@@ -236,16 +163,44 @@ cli_pingpong_plan_new (const TopoLevels *levels, const CliPingpongSeat seats[], 
                        CliPingpongNoise noise, GError **error)
 {
   g_autoptr (CliPingpongPlan) plan = g_new0 (CliPingpongPlan, 1);
-  Planning planning = { .levels = levels, .n_nodes = count_nodes (seats, n_ranks), .plan = plan };
-  gboolean good;
+  uint32_t n_nodes = count_nodes (seats, n_ranks), n_places = levels->n_places, most = 0;
+  g_autofree uint32_t *ranks = g_new (uint32_t, (gsize) n_nodes * n_places);
+  Planning planning = {
+    .levels = levels, .n_nodes = n_nodes, .rank = ranks, .other = TOPO_NONE, .plan = plan
+  };
 
-  *plan = (CliPingpongPlan){ n_ranks, planning.n_nodes, g_ptr_array_new_with_free_func (class_free),
+  *plan = (CliPingpongPlan){ n_ranks, n_nodes, g_ptr_array_new_with_free_func (class_free),
                              g_ptr_array_new_with_free_func (class_free) };
-  seat_ranks (&planning, seats, n_ranks);
-  choose_nodes (&planning);
-  good = add_kinds (&planning, noise, error);
-  g_free (planning.rank);
-  return good ? g_steal_pointer (&plan) : NULL;
+  for (gsize at = 0; at < (gsize) n_nodes * n_places; at++)
+    ranks[at] = TOPO_NONE;
+  for (uint32_t rank = 0; rank < n_ranks; rank++)
+    if (seats[rank].place != TOPO_NONE) {
+      uint32_t *seat = ranks_of (&planning, seats[rank].node) + seats[rank].place;
+
+      g_assert (*seat == TOPO_NONE);
+      *seat = rank;
+    }
+  /* The node with the most processes, and the other one that has most of its places. */
+  for (uint32_t node = 1; node < n_nodes; node++)
+    if (common_places (&planning, node, node) >
+        common_places (&planning, planning.node, planning.node))
+      planning.node = node;
+  for (uint32_t node = 0; node < n_nodes; node++) {
+    uint32_t n = common_places (&planning, planning.node, node);
+
+    if (node != planning.node && n > most) {
+      most = n;
+      planning.other = node;
+    }
+  }
+  for (uint32_t observed = 2; observed > 0; observed--)
+    for (uint32_t pairs = 0; pairs <= noise.max_pairs && observed + 2 * pairs <= n_places; pairs++)
+      for (uint32_t outside = 0;
+           outside <= noise.max_outside && observed + 2 * pairs + outside <= n_places; outside++)
+        if (!add_kind (&planning, (TopoPlacementKind){ observed, pairs, outside },
+                       noise.max_classes, error))
+          return NULL;
+  return g_steal_pointer (&plan);
 }
 
 char *

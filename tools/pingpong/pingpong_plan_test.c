@@ -1,7 +1,7 @@
 /* pingpong_plan_test.c - who does what in each class, read back from who speaks to whom.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "tools/pingpong/pingpong_plan.h"
+#include "tools/pingpong/pingpong.h"
 
 #include "cli/command.h"
 

@@ -1,7 +1,7 @@
-/* pingpong_samples.c - the median of repeated times, and how sure it is.
+/* pingpong_samples.c - the median of repeated times and its confidence interval.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "tools/pingpong/pingpong_samples.h"
+#include "tools/pingpong/pingpong.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ cli_pingpong_median (GArray *samples)
   result.median = (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
   if (n < LEAST_SAMPLES)
     return result;
-  /* How many samples lie below the interval. */
+  /* The samples below the interval. */
   below = (guint) MAX (0, floor (n / 2.0 - 0.98 * sqrt (n)) - 1);
   result.width = (sorted[n - 1 - below] - sorted[below]) / 2 / result.median;
   return result;

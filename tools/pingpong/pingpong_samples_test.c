@@ -1,7 +1,7 @@
 /* pingpong_samples_test.c - the interval of a median against the binomial distribution.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "tools/pingpong/pingpong_samples.h"
+#include "tools/pingpong/pingpong.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
-/* pingpong_seats.c - which place of its node each process of a job has.
+/* pingpong_seats.c - the place of each process of a job in its node.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "tools/pingpong/pingpong_seats.h"
+#include "tools/pingpong/pingpong.h"
 
 #include "cli/command.h"
 
@@ -43,32 +43,7 @@ core_of (const TopoNode *node, uint32_t cpu)
   return TOPO_NONE;
 }
 
-/* ---- a tree ---- */
-
-static gboolean
-find_core (const TopoNode *node, const CliPingpongProcess *process, uint32_t rank, uint32_t *core,
-           GError **error)
-{
-  *core = TOPO_NONE;
-  for (uint32_t cpu = first_cpu (process); cpu < CLI_PINGPONG_MAX_CPUS; cpu++) {
-    uint32_t it = process->may_run[cpu] ? core_of (node, cpu) : *core;
-
-    if (process->may_run[cpu] && it == TOPO_NONE) {
-      g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
-                   "process %u may run on processor %u, which the node of %s has not", rank, cpu,
-                   node->source);
-      return FALSE;
-    }
-    if (*core != TOPO_NONE && it != *core) {
-      g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
-                   "process %u is not bound to one core: %s does it", rank, HOW_TO_BIND);
-      return FALSE;
-    }
-    *core = it;
-  }
-  return TRUE;
-}
-
+/* With a tree. */
 static gboolean
 seat_on_cores (CliPingpongSeating *seating, const TopoNode *node,
                const CliPingpongProcess processes[], uint32_t n_ranks, GError **error)
@@ -77,15 +52,30 @@ seat_on_cores (CliPingpongSeating *seating, const TopoNode *node,
   uint32_t n_sharing = 0;
 
   for (uint32_t rank = 0; rank < n_ranks; rank++) {
-    CliPingpongSeat *seat = &seating->seats[rank];
+    const CliPingpongProcess *process = &processes[rank];
+    uint32_t core = TOPO_NONE;
 
-    seat->node = processes[rank].node;
-    if (!find_core (node, &processes[rank], rank, &seat->place, error))
-      return FALSE;
-    if (!g_hash_table_add (taken, g_strdup_printf ("%u %u", seat->node, seat->place))) {
-      seat->place = TOPO_NONE;
+    for (uint32_t cpu = first_cpu (process); cpu < CLI_PINGPONG_MAX_CPUS; cpu++) {
+      uint32_t cpu_core = process->may_run[cpu] ? core_of (node, cpu) : core;
+
+      if (process->may_run[cpu] && cpu_core == TOPO_NONE) {
+        g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
+                     "process %u may run on processor %u, which the node of %s has not", rank, cpu,
+                     node->source);
+        return FALSE;
+      }
+      if (core != TOPO_NONE && cpu_core != core) {
+        g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
+                     "process %u is not bound to one core: %s does it", rank, HOW_TO_BIND);
+        return FALSE;
+      }
+      core = cpu_core;
+    }
+    if (!g_hash_table_add (taken, g_strdup_printf ("%u %u", process->node, core))) {
+      core = TOPO_NONE;
       n_sharing++;
     }
+    seating->seats[rank] = (CliPingpongSeat){ process->node, core };
   }
   if (n_sharing > 0)
     g_ptr_array_add (seating->warnings,
@@ -94,8 +84,6 @@ seat_on_cores (CliPingpongSeating *seating, const TopoNode *node,
                                       n_sharing));
   return TRUE;
 }
-
-/* ---- no tree ---- */
 
 typedef struct {
   uint32_t node, cpu, rank;
@@ -113,70 +101,49 @@ compare_claims (const void *a, const void *b)
   return one->rank < other->rank ? -1 : 1;
 }
 
-/* Whether some processor of a node is where two of its processes may run; *bound: and all
- * processes have a processor each where alone they may run. */
-static gboolean
-any_share (const CliPingpongProcess processes[], const Claim claims[], uint32_t n_ranks,
-           gboolean *bound)
-{
-  uint8_t used[CLI_PINGPONG_MAX_CPUS] = { 0 };
-  gboolean share = FALSE;
-
-  *bound = TRUE;
-  for (uint32_t at = 0; at < n_ranks; at++) {
-    const CliPingpongProcess *process = &processes[claims[at].rank];
-    uint32_t n = 0;
-
-    if (at == 0 || claims[at].node != claims[at - 1].node)
-      memset (used, 0, sizeof used);
-    for (uint32_t cpu = 0; cpu < CLI_PINGPONG_MAX_CPUS; cpu++) {
-      share = share || (process->may_run[cpu] && used[cpu]);
-      used[cpu] |= process->may_run[cpu];
-      n += process->may_run[cpu];
-    }
-    *bound = *bound && n == 1;
-  }
-  return share;
-}
-
-static void
-warn_of_sharing (CliPingpongSeating *seating, const CliPingpongProcess processes[],
-                 const Claim claims[], uint32_t n_ranks)
-{
-  gboolean bound;
-
-  if (!any_share (processes, claims, n_ranks, &bound))
-    return;
-  g_ptr_array_add (
-      seating->warnings,
-      g_strdup (bound ? "there are processes that share a processor: their times mean little"
-                      : "processes are not bound to processors of their own, which makes their "
-                        "times mean little: " HOW_TO_BIND " does it"));
-}
-
+/* Without a tree: by node, first processor and rank. */
 static void
 seat_in_a_row (CliPingpongSeating *seating, const CliPingpongProcess processes[], uint32_t n_ranks)
 {
   g_autofree Claim *claims = g_new (Claim, n_ranks);
   g_autofree uint32_t *cpu = NULL;
-  uint32_t place = 0, n_places = 0;
+  uint32_t place = 0, n_places = 1;
+  uint8_t used[CLI_PINGPONG_MAX_CPUS] = { 0 };
+  gboolean share = FALSE, bound = TRUE; /* a processor of two processes; each on one processor */
 
   for (uint32_t rank = 0; rank < n_ranks; rank++)
     claims[rank] = (Claim){ processes[rank].node, first_cpu (&processes[rank]), rank };
   qsort (claims, n_ranks, sizeof *claims, compare_claims);
   for (uint32_t at = 0; at < n_ranks; at++) {
-    place = at > 0 && claims[at].node == claims[at - 1].node ? place + 1 : 0;
+    const CliPingpongProcess *process = &processes[claims[at].rank];
+    gboolean same_node = at > 0 && claims[at].node == claims[at - 1].node;
+    uint32_t n = 0;
+
+    place = same_node ? place + 1 : 0;
     seating->seats[claims[at].rank] = (CliPingpongSeat){ claims[at].node, place };
     n_places = MAX (n_places, place + 1);
+    if (!same_node)
+      memset (used, 0, sizeof used);
+    for (uint32_t i = 0; i < CLI_PINGPONG_MAX_CPUS; i++) {
+      share = share || (process->may_run[i] && used[i]);
+      used[i] |= process->may_run[i];
+      n += process->may_run[i];
+    }
+    bound = bound && n == 1;
   }
   cpu = g_new (uint32_t, n_places);
   for (uint32_t at = 0; at < n_places; at++)
     cpu[at] = at;
   seating->levels = topo_levels_flat (cpu, n_places);
-  warn_of_sharing (seating, processes, claims, n_ranks);
+  if (share)
+    g_ptr_array_add (
+        seating->warnings,
+        g_strdup (bound ? "there are processes that share a processor: their times mean little"
+                        : "processes are not bound to processors of their own, which makes their "
+                          "times mean little: " HOW_TO_BIND " does it"));
 }
 
-/* ---- both ---- */
+/* --- Seatings --- */
 
 void
 cli_pingpong_seating_free (CliPingpongSeating *seating)
@@ -209,16 +176,6 @@ cli_pingpong_seating_new (const TopoNode *node, const CliPingpongProcess process
   return g_steal_pointer (&seating);
 }
 
-/* Of a core that a processor before it is of. */
-static gboolean
-is_of_a_core_before (const TopoNode *node, const GArray *cpus, uint32_t cpu)
-{
-  for (guint at = 0; node != NULL && at < cpus->len; at++)
-    if (core_of (node, g_array_index (cpus, uint32_t, at)) == core_of (node, cpu))
-      return TRUE;
-  return FALSE;
-}
-
 static int
 compare_cores (gconstpointer a, gconstpointer b, gpointer data)
 {
@@ -237,11 +194,14 @@ cpus_of_node (const TopoNode *node, const CliPingpongProcess processes[], uint32
   GArray *cpus = g_array_new (FALSE, FALSE, sizeof (uint32_t));
 
   for (uint32_t cpu = 0; cpu < CLI_PINGPONG_MAX_CPUS; cpu++) {
-    gboolean may_run = FALSE;
+    gboolean may_run = FALSE, is_taken = FALSE;
 
     for (uint32_t rank = 0; rank < n_ranks; rank++)
       may_run = may_run || (processes[rank].node == which && processes[rank].may_run[cpu]);
-    if (may_run && !is_of_a_core_before (node, cpus, cpu))
+    for (guint at = 0; may_run && node != NULL && at < cpus->len; at++)
+      is_taken =
+          is_taken || core_of (node, g_array_index (cpus, uint32_t, at)) == core_of (node, cpu);
+    if (may_run && !is_taken)
       g_array_append_val (cpus, cpu);
   }
   if (node != NULL)

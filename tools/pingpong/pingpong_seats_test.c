@@ -1,7 +1,7 @@
 /* pingpong_seats_test.c - where processes sit, by where they may run.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "tools/pingpong/pingpong_seats.h"
+#include "tools/pingpong/pingpong.h"
 
 #include "cli/command.h"
 #include "topology/node/node_fixture.h"

@@ -1,4 +1,4 @@
-/* start_pingpong.c - `hopcast-pingpong`: its options, its order of work, and the tables it writes.
+/* start_pingpong.c - `hopcast-pingpong`: plans the measurements and writes their table.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
@@ -7,12 +7,16 @@
 #include "cli/print/outfile.h"
 #include "cli/print/progress.h"
 #include "cli/print/terminal.h"
-#include "tools/pingpong/pingpong_collectives.h"
-#include "tools/pingpong/pingpong_options.h"
+#include "tools/pingpong/pingpong.h"
 #include "topology/machine.h"
 
 #include <math.h>
 #include <stdio.h>
+
+#define LEAST_US    1e-3 /* the resolution of the clock */
+#define FEW_PLACES  8    /* with more not all classes are measured by default */
+#define FEW_NOISY   2
+#define MAX_CLASSES 10000 /* with all sizes, hours */
 
 /* The table is that of predictors/aggregation/bound_table.h. */
 typedef struct {
@@ -20,12 +24,10 @@ typedef struct {
   const CliPingpongPlan *plan; /* NULL: no messages */
   const char *tasks_class;     /* of collectives; NULL: there are none */
   uint32_t n_ranks;
-} CliPingpongJob;
-
-#define LEAST_US 1e-3 /* the clock has no finer steps */
+} Job;
 
 typedef struct {
-  const CliPingpongJob *job;
+  const Job *job;
   GString *rows;
   CliProgress *progress;
   guint n_done, n_all;
@@ -34,32 +36,32 @@ typedef struct {
 } Work;
 
 static guint
-n_sizes (const CliPingpongJob *job)
+n_sizes (const Job *job)
 {
   return job->options->sizes->len;
 }
 
 static uint64_t
-size (const CliPingpongJob *job, guint at)
+size (const Job *job, guint at)
 {
   return g_array_index (job->options->sizes, uint64_t, at);
 }
 
 static CliPingpongCollective
-collective (const CliPingpongJob *job, guint at)
+collective (const Job *job, guint at)
 {
   return (CliPingpongCollective) g_array_index (job->options->collectives, guint, at);
 }
 
 static gboolean
-fits (const CliPingpongJob *job, CliPingpongCollective which, uint64_t bytes)
+fits (const Job *job, CliPingpongCollective which, uint64_t bytes)
 {
   return cli_pingpong_buffer_bytes (which, bytes, job->n_ranks) <= CLI_PINGPONG_MAX_BYTES;
 }
 
-/* Of a barrier one, which is none. */
+/* Of a barrier 1: it has no size, and is measured once. */
 static guint
-sizes_of_collective (const CliPingpongJob *job, CliPingpongCollective which)
+sizes_of_collective (const Job *job, CliPingpongCollective which)
 {
   guint n = 0;
 
@@ -68,9 +70,9 @@ sizes_of_collective (const CliPingpongJob *job, CliPingpongCollective which)
   return which == CLI_PINGPONG_BARRIER ? 1 : n;
 }
 
-/* How many times there will be. */
+/* The number of times in the table. */
 static guint
-cli_pingpong_count (const CliPingpongJob *job)
+count_times (const Job *job)
 {
   guint n = job->plan != NULL ? job->plan->classes->len * n_sizes (job) : 0;
 
@@ -79,7 +81,7 @@ cli_pingpong_count (const CliPingpongJob *job)
   return n;
 }
 
-/* ---- a dry run ---- */
+/* --- The table --- */
 
 static void
 add_message (GString *rows, const CliPingpongClass *class)
@@ -89,28 +91,20 @@ add_message (GString *rows, const CliPingpongClass *class)
 }
 
 static void
-add_collective (GString *rows, const CliPingpongJob *job, CliPingpongCollective which)
+add_collective (GString *rows, const Job *job, CliPingpongCollective which)
 {
   g_string_append_printf (rows, "%s,,%s,0,0,%u,", cli_pingpong_collectives[which], job->tasks_class,
                           job->n_ranks);
 }
 
-static void
-tell_how_long (const CliPingpongJob *job)
-{
-  guint n = cli_pingpong_count (job);
-  double seconds = ceil (n * job->options->effort.seconds);
-
-  cli_printf (stderr, "hopcast-pingpong: %u times of at most %g s each: %.0f min %02.0f s\n", n,
-              job->options->effort.seconds, floor (seconds / 60), fmod (seconds, 60));
-}
-
-/* Rows as of the table, without sizes and times but with the number of sizes: 0 where processes
- * lack for it.  How long all takes is told on standard error. */
+/* A dry run: rows as of the table, without sizes and times but with the number of sizes: 0 where
+ * processes are missing.  The duration of all is printed on standard error. */
 static char *
-cli_pingpong_list (const CliPingpongJob *job)
+list_rows (const Job *job)
 {
   GString *rows = g_string_new ("operation,where,class,pairs,outside,ranks,sizes\n");
+  guint n = count_times (job);
+  double seconds = ceil (n * job->options->effort.seconds);
 
   for (guint at = 0; job->plan != NULL && at < job->plan->classes->len; at++) {
     add_message (rows, g_ptr_array_index (job->plan->classes, at));
@@ -124,11 +118,10 @@ cli_pingpong_list (const CliPingpongJob *job)
     add_collective (rows, job, collective (job, at));
     g_string_append_printf (rows, "%u\n", sizes_of_collective (job, collective (job, at)));
   }
-  tell_how_long (job);
+  cli_printf (stderr, "hopcast-pingpong: %u times of at most %g s each: %.0f min %02.0f s\n", n,
+              job->options->effort.seconds, floor (seconds / 60), fmod (seconds, 60));
   return g_string_free (rows, FALSE);
 }
-
-/* ---- the measurement ---- */
 
 static void
 add_time (Work *work, uint64_t bytes, CliPingpongMedian us)
@@ -145,74 +138,50 @@ add_time (Work *work, uint64_t bytes, CliPingpongMedian us)
   cli_progress_share (work->progress, (double) work->n_done / work->n_all);
 }
 
-static void
-measure_class (Work *work, const CliPingpongClass *class)
+/* The table; the caller frees the text.  The number of medians that are not sure enough is printed
+ * on standard error, unless the options are quiet. */
+static char *
+measure_rows (const Job *job)
 {
-  const CliPingpongJob *job = work->job;
+  const CliPingpongOptions *options = job->options;
+  g_autoptr (CliProgress) progress = cli_progress_new (options->quiet);
+  Work work = { .job = job,
+                .rows = g_string_new ("operation,where,class,pairs,outside,ranks,bytes,time_us\n"),
+                .progress = progress,
+                .n_all = count_times (job) };
 
-  for (guint at = 0; at < n_sizes (job); at++) {
-    add_message (work->rows, class);
-    add_time (work, size (job, at),
-              cli_pingpong_measure (class, size (job, at), job->options->effort));
+  for (guint i = 0; job->plan != NULL && i < job->plan->classes->len; i++)
+    for (guint at = 0; at < n_sizes (job); at++) {
+      const CliPingpongClass *class = g_ptr_array_index (job->plan->classes, i);
+
+      add_message (work.rows, class);
+      add_time (&work, size (job, at),
+                cli_pingpong_measure (class, size (job, at), options->effort));
+    }
+  for (guint i = 0; job->tasks_class != NULL && i < options->collectives->len; i++) {
+    CliPingpongCollective which = collective (job, i);
+    gboolean is_barrier = which == CLI_PINGPONG_BARRIER;
+
+    for (guint at = 0; at < (is_barrier ? 1 : n_sizes (job)); at++) {
+      uint64_t bytes = is_barrier ? 0 : size (job, at);
+
+      if (!fits (job, which, bytes))
+        continue;
+      add_collective (work.rows, job, which);
+      add_time (&work, bytes, cli_pingpong_measure_collective (which, bytes, options->effort));
+    }
   }
-}
-
-static void
-measure_collective (Work *work, CliPingpongCollective which)
-{
-  const CliPingpongJob *job = work->job;
-  const gboolean is_barrier = which == CLI_PINGPONG_BARRIER;
-
-  for (guint at = 0; at < (is_barrier ? 1 : n_sizes (job)); at++) {
-    uint64_t bytes = is_barrier ? 0 : size (job, at);
-
-    if (!fits (job, which, bytes))
-      continue;
-    add_collective (work->rows, job, which);
-    add_time (work, bytes, cli_pingpong_measure_collective (which, bytes, job->options->effort));
-  }
-}
-
-static void
-tell_how_sure (const Work *work)
-{
-  if (work->n_unsure > 0 && !work->job->options->quiet)
+  g_clear_pointer (&progress, cli_progress_free);
+  if (work.n_unsure > 0 && !options->quiet)
     cli_printf (
         stderr,
         "hopcast-pingpong: %u of %u medians are not known to %g %%, the least sure to %.0f %%; "
         "more --seconds make them surer\n",
-        work->n_unsure, work->n_all, work->job->options->effort.precision * 100,
-        work->widest * 100);
-}
-
-/* The table; the caller frees the text.  How sure its times are is told on standard error, unless
- * the options are quiet. */
-static char *
-cli_pingpong_table (const CliPingpongJob *job)
-{
-  g_autoptr (CliProgress) progress = cli_progress_new (job->options->quiet);
-  Work work = { .job = job,
-                .rows = g_string_new ("operation,where,class,pairs,outside,ranks,bytes,time_us\n"),
-                .progress = progress,
-                .n_all = cli_pingpong_count (job) };
-
-  for (guint at = 0; job->plan != NULL && at < job->plan->classes->len; at++)
-    measure_class (&work, g_ptr_array_index (job->plan->classes, at));
-  for (guint at = 0; job->tasks_class != NULL && at < job->options->collectives->len; at++)
-    measure_collective (&work, collective (job, at));
-  g_clear_pointer (&progress, cli_progress_free);
-  tell_how_sure (&work);
+        work.n_unsure, work.n_all, options->effort.precision * 100, work.widest * 100);
   return g_string_free (work.rows, FALSE);
 }
 
-/* --- hopcast-pingpong: how long messages take on a cluster, measured --- */
-
-/* A program of its own, beside `hopcast`: it runs on the nodes of the cluster, under its MPI,
- * and needs nothing of the simulator. */
-
-#define FEW_PLACES  8 /* on more not all classes are measured by default */
-#define FEW_NOISY   2
-#define MAX_CLASSES 10000 /* with all sizes, hours */
+/* --- The plan --- */
 
 static void
 warn (const CliPingpongOptions *options, const char *text)
@@ -221,46 +190,7 @@ warn (const CliPingpongOptions *options, const char *text)
     cli_printf (stderr, "hopcast-pingpong: warning: %s\n", text);
 }
 
-/* *node: NULL when the options tell of none. */
-static gboolean
-find_node (const CliPingpongOptions *options, TopoNode **node, GError **error)
-{
-  g_autoptr (TopoMachine) machine = NULL;
-
-  *node = NULL;
-  if (options->node != NULL)
-    return (*node = topo_node_load (options->node, error)) != NULL;
-  if (options->machine == NULL)
-    return TRUE;
-  machine = topo_machine_new (options->machine, error);
-  if (machine == NULL)
-    return FALSE;
-  *node = g_steal_pointer (&machine->node);
-  if (*node != NULL)
-    return TRUE;
-  g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
-               "%s is a torus: nothing is said of the inside of its nodes", machine->spec);
-  return FALSE;
-}
-
-static gboolean
-bind_all (const TopoNode *node, CliPingpongProcess processes[], uint32_t n_ranks, GError **error)
-{
-  g_autofree uint32_t *cpus = cli_pingpong_choose_cpus (node, processes, n_ranks, error);
-
-  if (cpus == NULL)
-    return FALSE;
-  if (!cli_pingpong_bind (cpus)) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "--bind: the system refuses to");
-    return FALSE;
-  }
-  for (uint32_t rank = 0; rank < n_ranks; rank++)
-    for (uint32_t cpu = 0; cpu < CLI_PINGPONG_MAX_CPUS; cpu++)
-      processes[rank].may_run[cpu] = cpu == cpus[rank];
-  return TRUE;
-}
-
-/* Where everybody is, with warnings. */
+/* The seats of all processes, with warnings. */
 static CliPingpongSeating *
 seat_all (const CliPingpongOptions *options, uint32_t n_ranks, GError **error)
 {
@@ -268,11 +198,35 @@ seat_all (const CliPingpongOptions *options, uint32_t n_ranks, GError **error)
   g_autofree CliPingpongProcess *processes = NULL;
   CliPingpongSeating *seating;
 
-  if (!find_node (options, &node, error))
-    return NULL;
+  if (options->node != NULL) {
+    if (!(node = topo_node_load (options->node, error)))
+      return NULL;
+  } else if (options->machine != NULL) {
+    g_autoptr (TopoMachine) machine = topo_machine_new (options->machine, error);
+
+    if (machine == NULL)
+      return NULL;
+    if (machine->node == NULL) {
+      g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
+                   "%s is a torus: nothing is said of the inside of its nodes", machine->spec);
+      return NULL;
+    }
+    node = g_steal_pointer (&machine->node);
+  }
   processes = cli_pingpong_find_processes ();
-  if (options->bind && !bind_all (node, processes, n_ranks, error))
-    return NULL;
+  if (options->bind) {
+    g_autofree uint32_t *cpus = cli_pingpong_choose_cpus (node, processes, n_ranks, error);
+
+    if (cpus == NULL)
+      return NULL;
+    if (!cli_pingpong_bind (cpus)) {
+      g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "--bind: the system refuses to");
+      return NULL;
+    }
+    for (uint32_t rank = 0; rank < n_ranks; rank++)
+      for (uint32_t cpu = 0; cpu < CLI_PINGPONG_MAX_CPUS; cpu++)
+        processes[rank].may_run[cpu] = cpu == cpus[rank];
+  }
   if (options->pretend_nodes != G_MININT)
     cli_pingpong_pretend_nodes (processes, n_ranks, (uint32_t) options->pretend_nodes);
   seating = cli_pingpong_seating_new (node, processes, n_ranks, error);
@@ -294,40 +248,32 @@ noise_limit (int given, const TopoLevels *levels)
   return levels->n_places <= FEW_PLACES ? UINT32_MAX : FEW_NOISY;
 }
 
-static CliPingpongPlan *
-plan_messages (const CliPingpongOptions *options, const CliPingpongSeating *seating,
-               uint32_t n_ranks, GError **error)
-{
-  const CliPingpongNoise noise = { noise_limit (options->max_pairs, seating->levels),
-                                   noise_limit (options->max_outside, seating->levels),
-                                   MAX_CLASSES };
-  CliPingpongPlan *plan =
-      cli_pingpong_plan_new (seating->levels, seating->seats, n_ranks, noise, error);
-  g_autofree char *text = NULL;
-
-  if (plan == NULL || plan->unreachable->len == 0)
-    return plan;
-  text =
-      g_strdup_printf ("%u of %u classes of placements need other or more processes%s: --dry-run "
-                       "lists them with 0 sizes",
-                       plan->unreachable->len, plan->unreachable->len + plan->classes->len,
-                       plan->n_nodes == 1 ? " or a second node" : "");
-  warn (options, text);
-  return plan;
-}
-
-/* Finds what can be measured: *plan and *class are the caller's; NULL where it is not asked for. */
+/* *plan and *class are the caller's; NULL: not asked for. */
 static gboolean
 plan_all (const CliPingpongOptions *options, uint32_t n_ranks, CliPingpongPlan **plan, char **class,
           GError **error)
 {
   g_autoptr (CliPingpongSeating) seating = seat_all (options, n_ranks, error);
+  CliPingpongNoise noise = { .max_classes = MAX_CLASSES };
 
   if (seating == NULL)
     return FALSE;
-  if (!options->only_collectives &&
-      (*plan = plan_messages (options, seating, n_ranks, error)) == NULL)
-    return FALSE;
+  if (!options->only_collectives) {
+    noise.max_pairs = noise_limit (options->max_pairs, seating->levels);
+    noise.max_outside = noise_limit (options->max_outside, seating->levels);
+    *plan = cli_pingpong_plan_new (seating->levels, seating->seats, n_ranks, noise, error);
+    if (*plan == NULL)
+      return FALSE;
+    if ((*plan)->unreachable->len > 0) {
+      g_autofree char *text = g_strdup_printf (
+          "%u of %u classes of placements need other or more processes%s: --dry-run "
+          "lists them with 0 sizes",
+          (*plan)->unreachable->len, (*plan)->unreachable->len + (*plan)->classes->len,
+          (*plan)->n_nodes == 1 ? " or a second node" : "");
+
+      warn (options, text);
+    }
+  }
   if (options->collectives->len > 0 &&
       (*class = cli_pingpong_tasks_class (seating->levels, seating->seats, n_ranks)) == NULL) {
     g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
@@ -338,15 +284,7 @@ plan_all (const CliPingpongOptions *options, uint32_t n_ranks, CliPingpongPlan *
   return TRUE;
 }
 
-/* What cannot be written is not measured first. */
-static gboolean
-check_output (const CliPingpongOptions *options, GError **error)
-{
-  g_autoptr (CliOutfile) file =
-      options->output != NULL ? cli_outfile_new (options->output, error) : NULL;
-
-  return options->output == NULL || file != NULL;
-}
+/* --- The program --- */
 
 static gboolean
 write_text (const char *path, const char *text, GError **error)
@@ -360,40 +298,12 @@ write_text (const char *path, const char *text, GError **error)
 }
 
 static gboolean
-measure (const CliPingpongOptions *options, uint32_t n_ranks, GError **error)
-{
-  g_autoptr (CliPingpongPlan) plan = NULL;
-  g_autofree char *class = NULL, *text = NULL;
-  CliPingpongJob job;
-
-  if (n_ranks < 2) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
-                 "one process alone sends no messages: two are the least (mpirun -n 2); is mpirun "
-                 "that of the MPI that this was built with?");
-    return FALSE;
-  }
-  if (!check_output (options, error) || !plan_all (options, n_ranks, &plan, &class, error))
-    return FALSE;
-  job = (CliPingpongJob){ options, plan, class, n_ranks };
-  if (options->dry_run) {
-    text = cli_pingpong_list (&job);
-    return write_text (NULL, text, error);
-  }
-  if (cli_pingpong_count (&job) == 0) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
-                 "nothing can be measured: no two processes share a node, and no two nodes have a "
-                 "process on the same core");
-    return FALSE;
-  }
-  text = cli_pingpong_table (&job);
-  return write_text (options->output, text, error);
-}
-
-static gboolean
 run (int argc, char **argv, uint32_t n_ranks, GError **error)
 {
   g_autoptr (CliPingpongOptions) options = cli_pingpong_options_new ();
-  g_autofree char *help = NULL;
+  g_autoptr (CliPingpongPlan) plan = NULL;
+  g_autofree char *help = NULL, *class = NULL, *text = NULL;
+  Job job;
 
   if (!cli_pingpong_options_parse (options, argc, argv, &help, error))
     return FALSE;
@@ -401,7 +311,30 @@ run (int argc, char **argv, uint32_t n_ranks, GError **error)
     return write_text (NULL, help, error);
   if (options->version)
     return write_text (NULL, "hopcast-pingpong " PACKAGE_VERSION "\n", error);
-  return measure (options, n_ranks, error);
+  if (n_ranks < 2) {
+    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
+                 "one process alone sends no messages: two are the least (mpirun -n 2); is mpirun "
+                 "that of the MPI that this was built with?");
+    return FALSE;
+  }
+  /* The output is checked before the measurement, and opened after it. */
+  if (options->output != NULL) {
+    g_autoptr (CliOutfile) file = cli_outfile_new (options->output, error);
+
+    if (file == NULL)
+      return FALSE;
+  }
+  if (!plan_all (options, n_ranks, &plan, &class, error))
+    return FALSE;
+  job = (Job){ options, plan, class, n_ranks };
+  if (!options->dry_run && count_times (&job) == 0) {
+    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
+                 "nothing can be measured: no two processes share a node, and no two nodes have a "
+                 "process on the same core");
+    return FALSE;
+  }
+  text = options->dry_run ? list_rows (&job) : measure_rows (&job);
+  return write_text (options->dry_run ? NULL : options->output, text, error);
 }
 
 static int

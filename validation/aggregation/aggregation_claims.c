@@ -15,10 +15,7 @@ static const char published_csv[] =
 #include "validation/aggregation/aggregation_published.inc"
     ;
 
-/* -- what the figures are -------------------------------------------------------- */
-
-/* Each returns NaN with *error set when it cannot be had. */
-typedef double (*Measure) (Aggregation *aggregation, uint32_t which, GError **error);
+/* --- Measurements: NaN and *error on failure --- */
 
 static double
 ipc_error (Aggregation *aggregation G_GNUC_UNUSED, uint32_t largest, GError **error G_GNUC_UNUSED)
@@ -26,32 +23,36 @@ ipc_error (Aggregation *aggregation G_GNUC_UNUSED, uint32_t largest, GError **er
   return aggregation_ipc_error (largest != 0);
 }
 
-/* Of a program on 16 tasks the pattern with the least time. */
+/* The pattern of a program on 16 tasks with the least time or energy. */
 static double
-fastest (Aggregation *aggregation, uint32_t program, GError **error)
+least (Aggregation *aggregation, uint32_t program, bool of_energy, GError **error)
 {
   const AggregationJob *job =
       aggregation_job (aggregation, (AggregationProgram) program, AGGREGATION_TASKS, error);
   uint32_t best = 1;
+  double least_cost = INFINITY;
 
-  for (uint32_t id = 2; job != NULL && id <= AGGREGATION_PATTERNS; id++)
-    if (job->has[id] && job->computation_s[id] + job->communication_s[id] <
-                            job->computation_s[best] + job->communication_s[best])
+  for (uint32_t id = 1; job != NULL && id <= AGGREGATION_PATTERNS; id++) {
+    double cost = of_energy ? job->energy_J[id] : job->computation_s[id] + job->communication_s[id];
+
+    if ((id == 1 || job->has[id]) && cost < least_cost) {
+      least_cost = cost;
       best = id;
+    }
+  }
   return job != NULL ? best : (double) NAN;
+}
+
+static double
+fastest (Aggregation *aggregation, uint32_t program, GError **error)
+{
+  return least (aggregation, program, false, error);
 }
 
 static double
 least_energy (Aggregation *aggregation, uint32_t program, GError **error)
 {
-  const AggregationJob *job =
-      aggregation_job (aggregation, (AggregationProgram) program, AGGREGATION_TASKS, error);
-  uint32_t best = 1;
-
-  for (uint32_t id = 2; job != NULL && id <= AGGREGATION_PATTERNS; id++)
-    if (job->has[id] && job->energy_J[id] < job->energy_J[best])
-      best = id;
-  return job != NULL ? best : (double) NAN;
+  return least (aggregation, program, true, error);
 }
 
 /* Percent of the energy of pattern 1 that another one saves; pattern 0: the chosen one. */
@@ -67,19 +68,19 @@ saving_percent (Aggregation *aggregation, AggregationProgram program, uint32_t n
 }
 
 static double
+saving (Aggregation *aggregation, uint32_t program, GError **error)
+{
+  return saving_percent (aggregation, (AggregationProgram) program, AGGREGATION_TASKS, 0, error);
+}
+
+static double
 saving_mean (Aggregation *aggregation, uint32_t unused G_GNUC_UNUSED, GError **error)
 {
   double sum = 0;
 
-  for (int program = 0; program < AGGREGATION_PROGRAMS && !isnan (sum); program++)
-    sum += saving_percent (aggregation, (AggregationProgram) program, AGGREGATION_TASKS, 0, error);
+  for (uint32_t program = 0; program < AGGREGATION_PROGRAMS && !isnan (sum); program++)
+    sum += saving (aggregation, program, error);
   return sum / AGGREGATION_PROGRAMS;
-}
-
-static double
-saving (Aggregation *aggregation, uint32_t program, GError **error)
-{
-  return saving_percent (aggregation, (AggregationProgram) program, AGGREGATION_TASKS, 0, error);
 }
 
 static double
@@ -111,7 +112,7 @@ lu_full_saving (Aggregation *aggregation, uint32_t n_ranks, GError **error)
   return saving_percent (aggregation, AGGREGATION_LU, n_ranks, AGGREGATION_PATTERNS, error);
 }
 
-/* Percent by which all cores of its nodes slow LU down; NaN: *error. */
+/* Percent by which all cores of its nodes slow LU down. */
 static double
 lu_full_slowdown (Aggregation *aggregation, uint32_t n_ranks, GError **error)
 {
@@ -147,14 +148,14 @@ xc30 (Aggregation *aggregation, uint32_t median_error, GError **error)
   return median_error ? 100 * result.model.median_error : result.model.spearman;
 }
 
-/* -- their names ----------------------------------------------------------------- */
+/* --- The suite --- */
 
 static const struct {
   const char *name;
-  Measure measure;
-  double (*measure_ib) (InfiniBand *ib, uint32_t which, GError **error); /* else this */
+  double (*measure) (Aggregation *aggregation, uint32_t which, GError **error);
+  double (*measure_ib) (InfiniBand *ib, uint32_t which, GError **error); /* without measure */
   uint32_t which;
-  const char *cause; /* why it differs; NULL: not known, or it agrees */
+  const char *cause; /* of a difference; NULL: not known, or the figure agrees */
 } measures[] = {
   { "ipc_error_mean", ipc_error, NULL, 0,
     "Table I's columns of IPC give 1.19 %, its printed errors 1.118 %, its text 1.079 %: "
@@ -205,7 +206,7 @@ open_aggregation (const ValidationWatch *watch)
 {
   Aggregation *aggregation = g_new0 (Aggregation, 1);
 
-  aggregation->ib = ib_new (watch->details);
+  aggregation->ib = ib_new (watch);
   aggregation->jobs = g_ptr_array_new_with_free_func (g_free);
   aggregation->details = watch->details;
   aggregation->xc30 = watch->xc30;
@@ -235,9 +236,7 @@ measure_figure (gpointer state, const ValidationPublished *published, double *si
                        : measures[i].measure_ib (aggregation->ib, measures[i].which, error);
       return !isnan (*simulated);
     }
-  g_set_error (error, VALIDATION_ERROR, VALIDATION_ERROR_EXPERIMENT,
-               "no experiment measures \"%s\"", published->name);
-  return false;
+  return validation_no_experiment (published, error);
 }
 
 static const char *

@@ -1,4 +1,4 @@
-/* aggregation_ipc.c - computation under the patterns: Table I of the paper, and what it lacks.
+/* aggregation_ipc.c - computation under the patterns: Table I of the paper, and a model beside it.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
@@ -30,24 +30,23 @@ static const Ipc table[] = {
   { AGGREGATION_SP, 7, 1.610, 1.628 },
 };
 
-/* Where Table I has nothing: all guesses.  CG "saturates the available memory bandwidth" (section
- * VII) and streams its matrix; MG streams grids with more arithmetic.  What an IPC is that a core
- * alone has is LU's. */
+/* Programs without a row in Table I: all guesses.  CG "saturates the available memory bandwidth"
+ * (section VII) and streams its matrix; MG streams grids with more arithmetic.  The IPC of a lone
+ * core is LU's. */
 #define GUESSED_IPC 1.926
 static const PredictMemoryUse guessed[AGGREGATION_PROGRAMS] = {
   [AGGREGATION_CG] = { 0.9, INFINITY, PREDICT_REUSE_EXPONENT },
   [AGGREGATION_MG] = { 0.6, INFINITY, PREDICT_REUSE_EXPONENT },
 };
 
-/* Working sets that are tried: powers of two from a core's own cache on, and one beyond all. */
+/* Working sets that are tried: powers of two from a core's own cache on, and one beyond all caches. */
 #define MIN_SET_BYTES 32768.0
 #define N_SETS        16
 #define N_SHARES      100
 
-/* LU works on one plane of a task's grid at a time, and comes back to what it made for its points
- * there: four blocks of 5 x 5 doubles (a, b, c, d of NPB's applu.incl), and the unknowns and
- * residuals of that plane and the one before.  408 points along an axis, a
- * quarter of them a task. */
+/* LU works on one plane of a task's grid at a time, and returns to the data of its points there:
+ * four blocks of 5 x 5 doubles (a, b, c, d of NPB's applu.incl), and the unknowns and residuals of
+ * that plane and the one before.  408 points along an axis, a quarter of them a task. */
 #define LU_SET_BYTES (102.0 * 102 * (4 * 25 + 2 * 2 * 5) * sizeof (double))
 
 double
@@ -64,7 +63,7 @@ aggregation_ipc_error (bool largest)
   return 100 * (largest ? most : sum / G_N_ELEMENTS (table));
 }
 
-/* NaN: it is not in the table. */
+/* NaN: not in the table. */
 static double
 known_ipc (AggregationProgram program, uint32_t pattern)
 {
@@ -96,47 +95,33 @@ model_slowdown (const PredictMemoryUse *use, const TopoMachine *machine,
          predict_sharing_time (&alone[0], use) / predict_sharing_time (&alone[0], use_alone);
 }
 
-/* How far the model is from Table I: sum of squares of the relative errors. */
-static double
-misfit (AggregationProgram program, const PredictMemoryUse *use, const TopoMachine *machine,
-        const TopoPatterns *patterns)
-{
-  double sum = 0;
-
-  for (uint32_t at = 1; at < patterns->n; at++) {
-    double ipc = known_ipc (program, patterns->pattern[at].id);
-    double slowdown = model_slowdown (use, machine, patterns, &patterns->pattern[at], use);
-
-    if (!isnan (ipc))
-      sum += pow (slowdown * ipc / known_ipc (program, 1) - 1, 2);
-  }
-  return sum;
-}
-
-/* Of a task of 16; NaN: not known. */
-static double
-known_set (AggregationProgram program)
-{
-  return program == AGGREGATION_LU ? LU_SET_BYTES : (double) NAN;
-}
-
-/* What comes nearest to Table I; guessed where that has nothing. */
+/* The memory use with the least sum of squares of relative errors in Table I; guessed without a row
+ * there.  The working set of a task of LU is known. */
 static PredictMemoryUse
 memory_use (AggregationProgram program, const TopoMachine *machine, const TopoPatterns *patterns)
 {
   PredictMemoryUse best = guessed[program];
-  double least = (double) INFINITY;
+  double least = (double) INFINITY, alone_ipc = known_ipc (program, 1);
 
-  if (isnan (known_ipc (program, 1)))
+  if (isnan (alone_ipc))
     return best;
   for (guint set = 0; set <= N_SETS; set++)
     for (guint share = 0; share <= N_SHARES; share++) {
-      double tried = set < N_SETS ? ldexp (MIN_SET_BYTES, (int) set + 1) : (double) INFINITY;
-      double known = known_set (program);
-      const PredictMemoryUse use = { (double) share / N_SHARES, isnan (known) ? tried : known,
-                                     PREDICT_REUSE_EXPONENT };
-      double sum = misfit (program, &use, machine, patterns);
+      double set_bytes = program == AGGREGATION_LU ? LU_SET_BYTES
+                         : set < N_SETS            ? ldexp (MIN_SET_BYTES, (int) set + 1)
+                                                   : (double) INFINITY;
+      const PredictMemoryUse use = { (double) share / N_SHARES, set_bytes, PREDICT_REUSE_EXPONENT };
+      double sum = 0;
 
+      for (uint32_t at = 1; at < patterns->n; at++) {
+        double ipc = known_ipc (program, patterns->pattern[at].id);
+
+        if (!isnan (ipc))
+          sum += pow (model_slowdown (&use, machine, patterns, &patterns->pattern[at], &use) * ipc /
+                              alone_ipc -
+                          1,
+                      2);
+      }
       if (sum < least) {
         least = sum;
         best = use;

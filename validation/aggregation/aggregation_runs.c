@@ -1,9 +1,9 @@
-/* aggregation_runs.c - NAS benchmarks under the aggregation patterns, and what is chosen for them.
+/* aggregation_runs.c - NAS benchmarks under the aggregation patterns, and the choice for each.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * Of each program two short runs are simulated, of which the longer one's further iteration is
- * carried on to as many as the class has (infiniband_patterns.c says why that is enough). */
+ * Two short runs of each program are simulated; the further iteration of the longer one is
+ * multiplied to all of the class (infiniband_patterns.c explains why that is enough). */
 #include "config.h"
 
 #include "validation/aggregation/aggregation_claims.h"
@@ -23,7 +23,8 @@
 #define INSTRUCTIONS_PER_OPERATION 3 /* guess */
 
 /* FT: the paper's input is of no class; each task sends 134 MB to all others, as the paper says,
- * with the grid of class C; how often is not told, and drops out when all iterations are alike.
+ * with the grid of class C; the number of iterations is not published, and drops out when all of
+ * them are alike.
  * All eight patterns were run of LU alone: "pattern 8 is not available for some benchmarks". */
 static const struct {
   const char *name, *kernel, *problem;
@@ -37,7 +38,7 @@ static const struct {
   [AGGREGATION_MG] = { "mg.D", "mg", "D", 50, 7 },
 };
 
-/* What two numbers of iterations take, carried on to all. */
+/* The time of all iterations, from those of two numbers of them. */
 static double
 carried_on (const double s[2], uint32_t iterations)
 {
@@ -45,40 +46,32 @@ carried_on (const double s[2], uint32_t iterations)
 }
 
 static bool
-replay (const AggregationJob *job, const TopoMachine *machine, const TopoPatterns *patterns,
-        const TopoPattern *pattern, uint32_t iterations, StudyPatternRun *run, GError **error)
-{
-  g_autofree char *spec = g_strdup_printf (
-      "gen:npb:kernel=%s,class=%s,ranks=%u,iterations=%u", programs[job->program].kernel,
-      programs[job->program].problem, job->n_ranks, iterations);
-  const SimRunOptions options = { .trace_path = spec,
-                                  .network = SIM_NETWORK_PACKET,
-                                  .policy = ROUTE_POLICY_DEFAULT };
-  const StudyAggregateOptions grouping = { .seed = 0 };
-  double slowdown = aggregation_slowdown (job->program, job->n_ranks, machine, patterns, pattern);
-  g_autoptr (Trace) trace = trace_open (spec, NULL, error);
-  g_autoptr (StudyAggregate) aggregate = NULL;
-  g_autoptr (TopoMapping) mapping = NULL;
-  g_autoptr (GPtrArray) warnings = g_ptr_array_new_with_free_func (g_free);
-
-  if (trace == NULL ||
-      !(aggregate = study_aggregate_new (trace, patterns, &grouping, NULL, NULL, error)))
-    return false;
-  mapping = study_aggregate_mapping (aggregate, pattern);
-  return study_pattern_run (trace, machine, mapping, &options, slowdown, run, warnings, error);
-}
-
-static bool
 run_pattern (AggregationJob *job, const TopoMachine *machine, const TopoPatterns *patterns,
              const TopoPattern *pattern, GError **error)
 {
   static const uint32_t iterations[] = { FEW_ITERATIONS, MORE_ITERATIONS };
+  double slowdown = aggregation_slowdown (job->program, job->n_ranks, machine, patterns, pattern);
   double computation_s[2], communication_s[2];
 
   for (guint i = 0; i < G_N_ELEMENTS (iterations); i++) {
+    g_autofree char *spec = g_strdup_printf (
+        "gen:npb:kernel=%s,class=%s,ranks=%u,iterations=%u", programs[job->program].kernel,
+        programs[job->program].problem, job->n_ranks, iterations[i]);
+    const SimRunOptions options = { .trace_path = spec,
+                                    .network = SIM_NETWORK_PACKET,
+                                    .policy = ROUTE_POLICY_DEFAULT };
+    const StudyAggregateOptions grouping = { .seed = 0 };
+    g_autoptr (Trace) trace = trace_open (spec, NULL, error);
+    g_autoptr (StudyAggregate) aggregate = NULL;
+    g_autoptr (TopoMapping) mapping = NULL;
+    g_autoptr (GPtrArray) warnings = g_ptr_array_new_with_free_func (g_free);
     StudyPatternRun run;
 
-    if (!replay (job, machine, patterns, pattern, iterations[i], &run, error))
+    if (trace == NULL ||
+        !(aggregate = study_aggregate_new (trace, patterns, &grouping, NULL, NULL, error)))
+      return false;
+    mapping = study_aggregate_mapping (aggregate, pattern);
+    if (!study_pattern_run (trace, machine, mapping, &options, slowdown, &run, warnings, error))
       return false;
     computation_s[i] = run.computation_s;
     communication_s[i] = run.communication_s;
@@ -90,8 +83,8 @@ run_pattern (AggregationJob *job, const TopoMachine *machine, const TopoPatterns
 }
 
 static void
-tell (const Aggregation *aggregation, const AggregationJob *job, uint32_t pattern,
-      const char *series, double value, const char *unit)
+add_detail (const Aggregation *aggregation, const AggregationJob *job, uint32_t pattern,
+            const char *series, double value, const char *unit)
 {
   g_autofree char *point =
       g_strdup_printf ("%s.%u pattern %u", programs[job->program].name, job->n_ranks, pattern);
@@ -124,68 +117,50 @@ choose (const Aggregation *aggregation, AggregationJob *job, const TopoPatterns 
       continue;
     job->energy_J[id] =
         study_power_energy_J (&study_power_guess, &patterns->pattern[at], judged[at].total_s, 0);
-    tell (aggregation, job, id, "computation", job->computation_s[id], "s");
-    tell (aggregation, job, id, "communication", job->communication_s[id], "s");
-    tell (aggregation, job, id, "slowdown", 100 * judged[at].slowdown, "%");
-    tell (aggregation, job, id, "energy", job->energy_J[id], "J");
+    add_detail (aggregation, job, id, "computation", job->computation_s[id], "s");
+    add_detail (aggregation, job, id, "communication", job->communication_s[id], "s");
+    add_detail (aggregation, job, id, "slowdown", 100 * judged[at].slowdown, "%");
+    add_detail (aggregation, job, id, "energy", job->energy_J[id], "J");
   }
-  tell (aggregation, job, job->chosen, "chosen", job->chosen, "pattern");
+  add_detail (aggregation, job, job->chosen, "chosen", job->chosen, "pattern");
   return true;
-}
-
-static TopoMachine *
-open_machine (const AggregationJob *job, GError **error)
-{
-  g_autofree char *spec = g_strdup_printf ("systemg:%u", job->n_ranks);
-  g_autoptr (TopoMachine) machine = topo_machine_new (spec, error);
-
-  if (machine == NULL)
-    return NULL;
-  study_slots_are_cores (machine);
-  machine->parameters.compute_Flops =
-      aggregation_ipc_alone (job->program) * CLOCK_HZ / INSTRUCTIONS_PER_OPERATION;
-  return g_steal_pointer (&machine);
-}
-
-static bool
-make_job (Aggregation *aggregation, AggregationJob *job, GError **error)
-{
-  g_autoptr (TopoMachine) machine = open_machine (job, error);
-  g_autoptr (TopoPatterns) patterns = NULL;
-  const TopoJob asked = { .n_ranks = job->n_ranks, .n_nodes = job->n_ranks };
-
-  if (machine == NULL)
-    return false;
-  patterns = topo_patterns_new (machine->node, TOPO_PATTERNS_DEFAULT);
-  g_assert (patterns->n == AGGREGATION_PATTERNS);
-  if (!topo_patterns_admit (patterns, &asked, error))
-    return false;
-  for (uint32_t at = 0; at < programs[job->program].n_patterns; at++) {
-    job->has[at + 1] = true;
-    if (!run_pattern (job, machine, patterns, &patterns->pattern[at], error))
-      return false;
-  }
-  return choose (aggregation, job, patterns, error);
 }
 
 const AggregationJob *
 aggregation_job (Aggregation *aggregation, AggregationProgram program, uint32_t n_ranks,
                  GError **error)
 {
-  AggregationJob *job;
+  const TopoJob asked = { .n_ranks = n_ranks, .n_nodes = n_ranks };
+  g_autofree char *spec = g_strdup_printf ("systemg:%u", n_ranks);
+  g_autofree AggregationJob *job = NULL;
+  g_autoptr (TopoMachine) machine = NULL;
+  g_autoptr (TopoPatterns) patterns = NULL;
 
   for (guint i = 0; i < aggregation->jobs->len; i++) {
-    job = aggregation->jobs->pdata[i];
-    if (job->program == program && job->n_ranks == n_ranks)
-      return job;
+    const AggregationJob *known = aggregation->jobs->pdata[i];
+
+    if (known->program == program && known->n_ranks == n_ranks)
+      return known;
   }
+  if ((machine = topo_machine_new (spec, error)) == NULL)
+    return NULL;
+  study_slots_are_cores (machine);
+  machine->parameters.compute_Flops =
+      aggregation_ipc_alone (program) * CLOCK_HZ / INSTRUCTIONS_PER_OPERATION;
+  patterns = topo_patterns_new (machine->node, TOPO_PATTERNS_DEFAULT);
+  g_assert (patterns->n == AGGREGATION_PATTERNS);
+  if (!topo_patterns_admit (patterns, &asked, error))
+    return NULL;
   job = g_new0 (AggregationJob, 1);
   job->program = program;
   job->n_ranks = n_ranks;
-  if (!make_job (aggregation, job, error)) {
-    g_free (job);
-    return NULL;
+  for (uint32_t at = 0; at < programs[program].n_patterns; at++) {
+    job->has[at + 1] = true;
+    if (!run_pattern (job, machine, patterns, &patterns->pattern[at], error))
+      return NULL;
   }
+  if (!choose (aggregation, job, patterns, error))
+    return NULL;
   g_ptr_array_add (aggregation->jobs, job);
-  return job;
+  return g_steal_pointer (&job);
 }

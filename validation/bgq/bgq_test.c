@@ -30,51 +30,33 @@ run (const char *const *names, guint *n_results, GError **error)
   return validation_run (suites, names, &watch, error);
 }
 
+static const char *const latency[] = { "mpi_latency_neighbour", "mpi_latency_nearest",
+                                       "mpi_latency_farthest", "latency_per_hop", NULL };
+static const char *const bandwidth[] = { "mpi_bandwidth_lowest", "mpi_bandwidth_highest",
+                                         "mpi_bandwidth_e_neighbour", NULL };
+static const char *const patterns[] = { "shift_slowest",
+                                        "shift_fastest",
+                                        "alltoall_efficiency",
+                                        "pairing_efficiency",
+                                        "transpose_gain",
+                                        "geometry_gain",
+                                        NULL };
+
 static void
-assert_all_agree (const char *const *names)
+test_figures_agree (gconstpointer names)
 {
   g_autoptr (GError) error = NULL;
   guint n_results = 0;
 
+#ifdef WITH_SANITIZERS
+  if (names == patterns) {
+    g_test_skip ("takes minutes with sanitizers");
+    return;
+  }
+#endif
   g_assert_true (run (names, &n_results, &error));
   g_assert_no_error (error);
   g_assert_cmpuint (n_results, ==, g_strv_length ((char **) names));
-}
-
-static void
-test_latency (void)
-{
-  static const char *const names[] = { "mpi_latency_neighbour", "mpi_latency_nearest",
-                                       "mpi_latency_farthest", "latency_per_hop", NULL };
-
-  assert_all_agree (names);
-}
-
-static void
-test_bandwidth (void)
-{
-  static const char *const names[] = { "mpi_bandwidth_lowest", "mpi_bandwidth_highest",
-                                       "mpi_bandwidth_e_neighbour", NULL };
-
-  assert_all_agree (names);
-}
-
-static void
-test_patterns (void)
-{
-  static const char *const names[] = { "shift_slowest",
-                                       "shift_fastest",
-                                       "alltoall_efficiency",
-                                       "pairing_efficiency",
-                                       "transpose_gain",
-                                       "geometry_gain",
-                                       NULL };
-
-#ifdef WITH_SANITIZERS
-  g_test_skip ("takes minutes with sanitizers");
-  return;
-#endif
-  assert_all_agree (names);
 }
 
 static void
@@ -102,7 +84,7 @@ test_pattern_reports_each_message (void)
   g_autoptr (GError) error = NULL;
   g_autoptr (TopoMachine) machine = topo_machine_new ("torus:8", &error);
   g_autofree int64_t *delivered_ps =
-      validation_pattern_run (machine, ROUTE_POLICY_DEFAULT, messages, 2, &error);
+      validation_pattern_run (machine, ROUTE_POLICY_DEFAULT, NULL, messages, 2, &error);
 
   g_assert_no_error (error);
   g_assert_cmpint (delivered_ps[1], >, 512 * INT64_C (500));
@@ -115,9 +97,9 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/validation/bgq/latency", test_latency);
-  g_test_add_func ("/validation/bgq/bandwidth", test_bandwidth);
-  g_test_add_func ("/validation/bgq/patterns", test_patterns);
+  g_test_add_data_func ("/validation/bgq/latency", latency, test_figures_agree);
+  g_test_add_data_func ("/validation/bgq/bandwidth", bandwidth, test_figures_agree);
+  g_test_add_data_func ("/validation/bgq/patterns", patterns, test_figures_agree);
   g_test_add_func ("/validation/bgq/refuses-unknown-names", test_refuses_unknown_names);
   g_test_add_func ("/validation/bgq/pattern-reports-each-message",
                    test_pattern_reports_each_message);

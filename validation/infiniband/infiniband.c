@@ -1,4 +1,4 @@
-/* infiniband.c - experiments that were done on InfiniBand clusters, done again here.
+/* infiniband.c - experiments that were made on InfiniBand clusters, repeated in simulation.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
@@ -16,12 +16,10 @@ static const char curves_csv[] =
 #include "validation/infiniband/infiniband_curves.inc"
     ;
 
-/* The figure in its published unit, NaN with *error set. */
-typedef double (*Measure) (InfiniBand *ib, uint32_t which, GError **error);
-
 static const struct {
   const char *name;
-  Measure measure;
+  /* The figure in its published unit; NaN and *error on failure. */
+  double (*measure) (InfiniBand *ib, uint32_t which, GError **error);
   uint32_t which;
 } measures[] = {
   { "pingpong_fdr_between", ib_curve_error, IB_CURVE_STAMPEDE_BETWEEN },
@@ -47,23 +45,17 @@ static const struct {
   { "large_between_gain", ib_large_between_gain, 4u << 20 },
   { "die_to_socket", ib_distance_order, 1 },
   { "socket_to_node", ib_distance_order, 2 },
-  { "noise_least", ib_noise_least, 0 },
-  { "noise_most", ib_noise_most, 0 },
+  { "noise_least", ib_noise_range, 0 },
+  { "noise_most", ib_noise_range, 1 },
   { "noise_intensity", ib_noise_intensity, 0 },
   { "noise_classes_most", ib_noise_classes_most, 1 },
   { "noise_classes_growth", ib_noise_classes_growth, 0 },
 };
 
-static char *
-key_of (const char *series, const char *point)
-{
-  return g_strconcat (series, ",", point, NULL);
-}
-
 bool
 ib_known (const InfiniBand *ib, const char *series, const char *point, double *value)
 {
-  g_autofree char *key = key_of (series, point);
+  g_autofree char *key = g_strconcat (series, ",", point, NULL);
   const double *known = g_hash_table_lookup (ib->made, key);
 
   if (known != NULL)
@@ -74,16 +66,17 @@ ib_known (const InfiniBand *ib, const char *series, const char *point, double *v
 void
 ib_keep (InfiniBand *ib, const char *series, const char *point, double value, const char *unit)
 {
-  g_hash_table_insert (ib->made, key_of (series, point), g_memdup2 (&value, sizeof value));
+  g_hash_table_insert (ib->made, g_strconcat (series, ",", point, NULL),
+                       g_memdup2 (&value, sizeof value));
   validation_detail (ib->details, series, point, (double) NAN, value, unit);
 }
 
-InfiniBand *
-ib_new (GString *details)
+gpointer
+ib_new (const ValidationWatch *watch)
 {
   InfiniBand *ib = g_new0 (InfiniBand, 1);
 
-  ib->details = details;
+  ib->details = watch->details;
   ib->made = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
   ib->curves = validation_curves_parse (curves_csv, "infiniband_curves.csv", NULL);
   g_assert (ib->curves != NULL); /* a test reads it too */
@@ -91,25 +84,15 @@ ib_new (GString *details)
 }
 
 void
-ib_free (InfiniBand *ib)
+ib_free (gpointer data)
 {
+  InfiniBand *ib = data;
+
   g_ptr_array_unref (ib->curves);
   g_hash_table_unref (ib->made);
   for (guint i = 0; i < IB_CURVES; i++)
     g_free (ib->simulated[i]);
   g_free (ib);
-}
-
-static gpointer
-open_infiniband (const ValidationWatch *watch)
-{
-  return ib_new (watch->details);
-}
-
-static void
-close_infiniband (gpointer state)
-{
-  ib_free (state);
 }
 
 static bool
@@ -121,16 +104,14 @@ measure_figure (gpointer state, const ValidationPublished *published, double *si
       *simulated = measures[i].measure (state, measures[i].which, error);
       return !isnan (*simulated);
     }
-  g_set_error (error, VALIDATION_ERROR, VALIDATION_ERROR_EXPERIMENT,
-               "no experiment measures \"%s\"", published->name);
-  return false;
+  return validation_no_experiment (published, error);
 }
 
 const ValidationSuite validation_infiniband = {
   .name = "infiniband",
   .figures = published_csv,
   .path = "infiniband_published.csv",
-  .open = open_infiniband,
-  .close = close_infiniband,
+  .open = ib_new,
+  .close = ib_free,
   .measure = measure_figure,
 };

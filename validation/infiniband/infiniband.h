@@ -1,11 +1,11 @@
-/* infiniband.h - what the experiments on InfiniBand clusters share.
+/* infiniband.h - the experiments on InfiniBand clusters; private to their files.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * Each published figure (validation/data/infiniband_published.csv) is an entry
- * of the table in infiniband.c: an experiment and which of its figures.
- * Experiments are one file each.  They return NaN when they have set *error,
- * and keep in InfiniBand what several figures are taken from. */
+ * Each published figure (validation/data/infiniband_published.csv) is an entry of the table in
+ * infiniband.c: an experiment and the number of its figure.  Each file holds one experiment.
+ * Experiments return NaN when they have set *error, and keep points that several figures share in
+ * InfiniBand. */
 #pragma once
 
 #include "validation/measured_curve.h"
@@ -38,14 +38,14 @@ typedef struct {
   double slowest_shift_Bps, fastest_shift_Bps;
 } InfiniBand;
 
-/* details may be NULL; it is borrowed. */
-InfiniBand *ib_new (GString *details);
-void ib_free (InfiniBand *ib);
+/* Of ValidationSuite: an InfiniBand, which borrows the details of the watch. */
+gpointer ib_new (const ValidationWatch *watch);
+void ib_free (gpointer ib);
 
-/* A point that is known already; false: it is not. */
+/* False: the point is not known yet. */
 bool ib_known (const InfiniBand *ib, const char *series, const char *point, double *value);
 
-/* Keeps a point and tells it as a detail. */
+/* Keeps a point and adds it to the details. */
 void
 ib_keep (InfiniBand *ib, const char *series, const char *point, double value, const char *unit);
 
@@ -71,19 +71,34 @@ double ib_bruck_growth (InfiniBand *ib, uint32_t unused, GError **error);
  * the median over several draws of the nodes. */
 double ib_shift_GBps (InfiniBand *ib, uint32_t fastest, GError **error);
 
-/* What the measured cluster had; NULL at the end. */
+/* Of the measured cluster; NULL at the end. */
 extern const char *const ib_shift_settings[];
 
 /* Shifts by 1..127 among 128 nodes of a fabric that are drawn at random. */
 bool ib_shift_range (const TopoMachine *machine, uint32_t seed, GString *details,
                      double *slowest_Bps, double *fastest_Bps, GError **error);
 
-/* infiniband_placement.c: the node of the aggregation paper. */
+/* infiniband_placement.c: the node of the aggregation paper, with two sockets of two dies of two
+ * cores: cores 0 and 1 are one die, 0..3 one socket.  A placement is one observed pair of ranks and
+ * up to three others, the noise.  Two placements are of one class when swapping sockets, dies of a
+ * socket, or cores of a die turns one into the other: they share the same hardware (the paper's
+ * Figure 5; topology/mapping/message_placement.h). */
+#define IB_CORES          8
+#define IB_MAX_NOISE      3
+#define IB_MAX_PLACEMENTS 32 /* more than the classes of any number of noisy pairs */
+
+typedef struct {
+  uint8_t n_pairs;
+  uint8_t pair[1 + IB_MAX_NOISE][2]; /* cores; pair 0 is the observed one */
+} IbPlacement;
+
+/* One placement of each class with n_noise noisy pairs, 0 .. 3; returns their number: 3, 13, 27,
+ * 13. */
+uint32_t ib_placements (uint32_t n_noise, IbPlacement classes[IB_MAX_PLACEMENTS]);
 double ib_small_inside_gain (InfiniBand *ib, uint32_t bytes, GError **error);
 double ib_large_between_gain (InfiniBand *ib, uint32_t bytes, GError **error);
 double ib_distance_order (InfiniBand *ib, uint32_t farther, GError **error);
-double ib_noise_least (InfiniBand *ib, uint32_t unused, GError **error);
-double ib_noise_most (InfiniBand *ib, uint32_t unused, GError **error);
+double ib_noise_range (InfiniBand *ib, uint32_t most, GError **error);
 double ib_noise_intensity (InfiniBand *ib, uint32_t unused, GError **error);
 double ib_noise_classes_most (InfiniBand *ib, uint32_t n_noise, GError **error);
 double ib_noise_classes_growth (InfiniBand *ib, uint32_t unused, GError **error);

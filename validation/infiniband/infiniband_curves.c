@@ -59,20 +59,7 @@ static const struct {
                                       BOTH_WAYS },
 };
 
-static void
-append_window (GString *text, Kind kind, uint64_t bytes)
-{
-  for (uint32_t from = 0; from < (kind == BOTH_WAYS ? 2 : 1); from++)
-    for (uint32_t i = 0; i < WINDOW; i++)
-      g_string_append_printf (text,
-                              "%u irecv %u 0 %" G_GUINT64_FORMAT " %d\n"
-                              "%u isend %u 0 %" G_GUINT64_FORMAT " %d\n",
-                              1 - from, from, bytes, BYTE_TYPE, from, 1 - from, bytes, BYTE_TYPE);
-  g_string_append (text, "0 waitall\n1 waitall\n");
-  if (kind == ONE_WAY)
-    g_string_append_printf (text, "1 send 0 1 4 %d\n0 recv 1 1 4 %d\n", BYTE_TYPE, BYTE_TYPE);
-}
-
+/* A program of n windows of messages in flight; NaN and *error on failure. */
 static double
 windows_ps (const TopoMachine *machine, const uint32_t *node, const uint8_t *core, Kind kind,
             uint64_t bytes, uint32_t n_windows, GError **error)
@@ -80,26 +67,20 @@ windows_ps (const TopoMachine *machine, const uint32_t *node, const uint8_t *cor
   g_autoptr (GString) text = g_string_new ("0 init\n1 init\n");
   ValidationRun run;
 
-  for (uint32_t window = 0; window < n_windows; window++)
-    append_window (text, kind, bytes);
+  for (uint32_t window = 0; window < n_windows; window++) {
+    for (uint32_t from = 0; from < (kind == BOTH_WAYS ? 2 : 1); from++)
+      for (uint32_t i = 0; i < WINDOW; i++)
+        g_string_append_printf (text,
+                                "%u irecv %u 0 %" G_GUINT64_FORMAT " %d\n"
+                                "%u isend %u 0 %" G_GUINT64_FORMAT " %d\n",
+                                1 - from, from, bytes, BYTE_TYPE, from, 1 - from, bytes, BYTE_TYPE);
+    g_string_append (text, "0 waitall\n1 waitall\n");
+    if (kind == ONE_WAY)
+      g_string_append_printf (text, "1 send 0 1 4 %d\n0 recv 1 1 4 %d\n", BYTE_TYPE, BYTE_TYPE);
+  }
   g_string_append (text, "0 finalize\n1 finalize\n");
-  if (!validation_replay_text (text->str, machine, 2, node, core, &run, error))
-    return (double) NAN;
-  g_free (run.end_ps);
-  return run.time_ps;
-}
-
-/* Of the second of two windows. */
-static double
-bandwidth_MBps (const TopoMachine *machine, const uint32_t *node, const uint8_t *core, Kind kind,
-                uint64_t bytes, GError **error)
-{
-  double first_ps = windows_ps (machine, node, core, kind, bytes, 1, error);
-  double both_ps =
-      isnan (first_ps) ? first_ps : windows_ps (machine, node, core, kind, bytes, 2, error);
-  double directions = kind == BOTH_WAYS ? 2 : 1;
-
-  return directions * WINDOW * (double) bytes / ((both_ps - first_ps) * 1e-6);
+  return validation_replay_text (text->str, machine, 2, node, core, &run, error) ? run.time_ps
+                                                                                 : (double) NAN;
 }
 
 /* The simulated values of a curve, made once; NULL and *error. */
@@ -107,6 +88,9 @@ static const double *
 simulated_curve (InfiniBand *ib, IbCurve which, GError **error)
 {
   const ValidationCurve *measured = validation_curve_find (ib->curves, curves[which].name);
+  const uint32_t *node = curves[which].node;
+  const uint8_t *core = curves[which].core;
+  Kind kind = curves[which].kind;
   g_autoptr (TopoMachine) machine = NULL;
   g_autofree double *values = NULL;
 
@@ -121,11 +105,17 @@ simulated_curve (InfiniBand *ib, IbCurve which, GError **error)
     uint64_t bytes = g_array_index (measured->bytes, guint64, i);
     g_autofree char *point = g_strdup_printf ("%" G_GUINT64_FORMAT, bytes);
 
-    values[i] = curves[which].kind == PINGPONG
-                    ? study_pingpong_us (machine, NULL, 2, curves[which].node, curves[which].core,
-                                         bytes, error)
-                    : bandwidth_MBps (machine, curves[which].node, curves[which].core,
-                                      curves[which].kind, bytes, error);
+    if (kind == PINGPONG)
+      values[i] = study_pingpong_us (machine, NULL, 2, node, core, bytes, error);
+    else {
+      /* MB/s of the second of two windows. */
+      double first_ps = windows_ps (machine, node, core, kind, bytes, 1, error);
+      double both_ps =
+          isnan (first_ps) ? first_ps : windows_ps (machine, node, core, kind, bytes, 2, error);
+      double directions = kind == BOTH_WAYS ? 2 : 1;
+
+      values[i] = directions * WINDOW * (double) bytes / ((both_ps - first_ps) * 1e-6);
+    }
     if (isnan (values[i]))
       return NULL;
     validation_detail (ib->details, measured->name, point,
@@ -144,12 +134,13 @@ ib_curve_error (InfiniBand *ib, uint32_t which, GError **error)
   return validation_curve_error (validation_curve_find (ib->curves, curves[which].name), simulated);
 }
 
-/* At a size that the curve has. */
+/* At a size of the connectx-latency curve. */
 static double
-simulated_at (InfiniBand *ib, IbCurve which, uint64_t bytes, GError **error)
+latency_at (InfiniBand *ib, uint64_t bytes, GError **error)
 {
-  const ValidationCurve *measured = validation_curve_find (ib->curves, curves[which].name);
-  const double *simulated = simulated_curve (ib, which, error);
+  const ValidationCurve *measured =
+      validation_curve_find (ib->curves, curves[IB_CURVE_CONNECTX_LATENCY].name);
+  const double *simulated = simulated_curve (ib, IB_CURVE_CONNECTX_LATENCY, error);
 
   for (guint i = 0; simulated != NULL && i < measured->bytes->len; i++)
     if (g_array_index (measured->bytes, guint64, i) == bytes)
@@ -177,23 +168,18 @@ ib_curve_last (InfiniBand *ib, uint32_t which, GError **error)
 }
 
 double
-ib_inline_step_us (InfiniBand *ib, uint32_t unused, GError **error)
+ib_inline_step_us (InfiniBand *ib, uint32_t unused G_GNUC_UNUSED, GError **error)
 {
-  double below_us = simulated_at (ib, IB_CURVE_CONNECTX_LATENCY, 64, error);
+  double below_us = latency_at (ib, 64, error);
 
-  (void) unused;
-  if (isnan (below_us))
-    return below_us;
-  return simulated_at (ib, IB_CURVE_CONNECTX_LATENCY, 128, error) - below_us;
+  return isnan (below_us) ? below_us : latency_at (ib, 128, error) - below_us;
 }
 
 double
-ib_bidirectional_ratio (InfiniBand *ib, uint32_t unused, GError **error)
+ib_bidirectional_ratio (InfiniBand *ib, uint32_t unused G_GNUC_UNUSED, GError **error)
 {
   double one_way = ib_curve_last (ib, IB_CURVE_CONNECTX_BANDWIDTH, error);
 
-  (void) unused;
-  if (isnan (one_way))
-    return one_way;
-  return ib_curve_last (ib, IB_CURVE_CONNECTX_BIBANDWIDTH, error) / one_way;
+  return isnan (one_way) ? one_way
+                         : ib_curve_last (ib, IB_CURVE_CONNECTX_BIBANDWIDTH, error) / one_way;
 }

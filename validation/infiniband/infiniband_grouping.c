@@ -1,13 +1,12 @@
-/* infiniband_grouping.c - which tasks share a node, a socket and a die under a pattern.
+/* infiniband_grouping.c - grouping of tasks on nodes, sockets and dies under a pattern.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * As section IV.B of the aggregation paper has it: what all messages of a
- * pair would take inside a node (in the worst place, on two sockets) and
- * between nodes is added up from ping-pongs alone; pairs that are faster
- * inside get costs above C, the others the reciprocal of what they lose
- * there; collectives do not count.  The same procedure and costs then part
- * the tasks of a node among its sockets and dies. */
+ * As in section IV.B of the aggregation paper: the times of all messages of a pair, inside a node
+ * (in the worst place, on two sockets) and between nodes, are sums of ping-pongs without noise.
+ * Pairs that are faster inside get costs above C, the others the reciprocal of their loss there;
+ * collectives do not count.  The same procedure and costs then divide the tasks of a node among its
+ * sockets and dies. */
 #include "config.h"
 
 #include "predictors/group/grouping.h"
@@ -23,12 +22,7 @@
 #define SOCKET_CORES   4
 #define DIE_CORES      2
 
-/* One-way times over the sizes. */
-typedef struct {
-  double inside_us[N_SIZES], between_us[N_SIZES];
-} Curves;
-
-/* Of the pairs of tasks; [IB_TASKS * IB_TASKS]. */
+/* Of the pairs of tasks. */
 typedef struct {
   double inside_us[IB_TASKS * IB_TASKS], between_us[IB_TASKS * IB_TASKS];
 } Times;
@@ -51,23 +45,7 @@ one_way_us (InfiniBand *ib, const TopoMachine *machine, bool between, uint64_t b
   return us;
 }
 
-static bool
-measure_curves (InfiniBand *ib, Curves *curves, GError **error)
-{
-  g_autoptr (TopoMachine) machine = validation_machine_new (MACHINE, NULL, error);
-
-  for (uint32_t i = 0; machine != NULL && i < N_SIZES; i++) {
-    curves->inside_us[i] = one_way_us (ib, machine, false, SMALLEST_BYTES << i, error);
-    if (isnan (curves->inside_us[i]))
-      return false;
-    curves->between_us[i] = one_way_us (ib, machine, true, SMALLEST_BYTES << i, error);
-    if (isnan (curves->between_us[i]))
-      return false;
-  }
-  return machine != NULL;
-}
-
-/* Between the sizes, and beyond the last of them, on a straight line. */
+/* Linear between the sizes, and beyond the last of them. */
 static double
 curve_at (const double us[N_SIZES], uint64_t bytes)
 {
@@ -82,75 +60,52 @@ curve_at (const double us[N_SIZES], uint64_t bytes)
   return us[last - 1] + (us[last] - us[last - 1]) * ((double) bytes - from_bytes) / from_bytes;
 }
 
-static void
-add_message (const Curves *curves, Times *times, uint32_t from, uint32_t to, uint64_t bytes)
-{
-  const uint32_t edges[] = { from * IB_TASKS + to, to * IB_TASKS + from };
-
-  for (uint32_t i = 0; i < 2; i++) {
-    times->inside_us[edges[i]] += curve_at (curves->inside_us, bytes);
-    times->between_us[edges[i]] += curve_at (curves->between_us, bytes);
-  }
-}
-
+/* Sums of the messages of each pair.  The traces are the generator's: peers are ranks of all. */
 static bool
-is_send (const TraceOp *op)
+time_pairs (InfiniBand *ib, const char *path, Times *times, GError **error)
 {
-  return op->kind == TRACE_OP_SEND || op->kind == TRACE_OP_ISEND || op->kind == TRACE_OP_SENDRECV;
-}
+  g_autoptr (TopoMachine) machine = validation_machine_new (MACHINE, NULL, error);
+  g_autoptr (Trace) trace = NULL;
+  double inside_us[N_SIZES], between_us[N_SIZES];
 
-/* The traces are the generator's: peers are ranks of all. */
-static bool
-add_messages (Trace *trace, uint32_t rank, const Curves *curves, Times *times, GError **error)
-{
-  g_autoptr (TraceCursor) cursor = trace_cursor_new (trace, rank, error);
-  TraceNext next = cursor == NULL ? TRACE_NEXT_ERROR : TRACE_NEXT_OPERATION;
-  TraceOp op;
-
-  while (next == TRACE_NEXT_OPERATION) {
-    next = trace_cursor_next (cursor, &op, error);
-    if (next == TRACE_NEXT_OPERATION && is_send (&op) && op.peer >= 0 &&
-        (uint32_t) op.peer != rank) {
-      g_assert (op.comm == TRACE_COMM_WORLD);
-      add_message (curves, times, rank, (uint32_t) op.peer, op.bytes);
-    }
-  }
-  return next == TRACE_NEXT_END;
-}
-
-static bool
-time_pairs (const char *path, const Curves *curves, Times *times, GError **error)
-{
-  g_autoptr (Trace) trace = trace_open (path, NULL, error);
-
-  *times = (Times){ .inside_us = { 0 } };
-  for (uint32_t rank = 0; trace != NULL && rank < IB_TASKS; rank++)
-    if (!add_messages (trace, rank, curves, times, error))
+  for (uint32_t i = 0; machine != NULL && i < N_SIZES; i++) {
+    inside_us[i] = one_way_us (ib, machine, false, SMALLEST_BYTES << i, error);
+    if (isnan (inside_us[i]))
       return false;
-  return trace != NULL;
+    between_us[i] = one_way_us (ib, machine, true, SMALLEST_BYTES << i, error);
+    if (isnan (between_us[i]))
+      return false;
+  }
+  if (machine == NULL || (trace = trace_open (path, NULL, error)) == NULL)
+    return false;
+  *times = (Times){ .inside_us = { 0 } };
+  for (uint32_t rank = 0; rank < IB_TASKS; rank++) {
+    g_autoptr (TraceCursor) cursor = trace_cursor_new (trace, rank, error);
+    TraceNext next = TRACE_NEXT_ERROR;
+    TraceOp op;
+
+    while (cursor != NULL &&
+           (next = trace_cursor_next (cursor, &op, error)) == TRACE_NEXT_OPERATION) {
+      bool is_send =
+          op.kind == TRACE_OP_SEND || op.kind == TRACE_OP_ISEND || op.kind == TRACE_OP_SENDRECV;
+      uint32_t peer = (uint32_t) op.peer;
+      const uint32_t edges[] = { rank * IB_TASKS + peer, peer * IB_TASKS + rank };
+
+      if (!is_send || op.peer < 0 || peer == rank)
+        continue;
+      g_assert (op.comm == TRACE_COMM_WORLD);
+      for (uint32_t i = 0; i < 2; i++) {
+        times->inside_us[edges[i]] += curve_at (inside_us, op.bytes);
+        times->between_us[edges[i]] += curve_at (between_us, op.bytes);
+      }
+    }
+    if (next != TRACE_NEXT_END)
+      return false;
+  }
+  return true;
 }
 
-/* The paper's costs of the edges; k tasks share a node (equation 4). */
-static void
-set_costs (const Times *times, uint32_t k, double cost[IB_TASKS * IB_TASKS])
-{
-  double most = 0;
-
-  for (uint32_t edge = 0; edge < IB_TASKS * IB_TASKS; edge++) {
-    double loss_us = times->inside_us[edge] - times->between_us[edge];
-
-    cost[edge] = loss_us > 0 ? 1 / loss_us : 0;
-    most = fmax (most, cost[edge]);
-  }
-  for (uint32_t edge = 0; edge < IB_TASKS * IB_TASKS; edge++) {
-    double gain_us = times->between_us[edge] - times->inside_us[edge];
-
-    if (times->between_us[edge] > 0 && gain_us >= 0)
-      cost[edge] = k * k * most + gain_us;
-  }
-}
-
-/* Of cores in ascending order: how many groups of `width` they are in. */
+/* The number of groups of `width` among ascending cores. */
 static uint32_t
 count_groups (const uint8_t *cores, uint32_t n, uint32_t width)
 {
@@ -161,7 +116,7 @@ count_groups (const uint8_t *cores, uint32_t n, uint32_t width)
   return n_groups;
 }
 
-/* Orders tasks[n] so that the first n / n_parts of them are one part, and so on: the paper's
+/* Orders tasks[n] so that the first n / n_parts of them are the first part, and so on: the paper's
  * procedure, from the order given. */
 static void
 group (uint32_t *tasks, uint32_t n, uint32_t n_parts, const double *cost)
@@ -185,37 +140,39 @@ group (uint32_t *tasks, uint32_t n, uint32_t n_parts, const double *cost)
         tasks[next++] = before[i];
 }
 
-static void
-part_node (uint32_t *tasks, const uint8_t *cores, uint32_t n, const double *cost)
-{
-  uint32_t n_sockets = count_groups (cores, n, SOCKET_CORES);
-  uint32_t size = n / n_sockets;
-
-  group (tasks, n, n_sockets, cost);
-  for (uint32_t socket = 0; socket < n_sockets; socket++) {
-    uint32_t *mine = tasks + socket * size;
-
-    group (mine, size, count_groups (cores + socket * size, size, DIE_CORES), cost);
-  }
-}
-
 bool
 ib_group_tasks (InfiniBand *ib, const char *trace, const uint8_t *cores, uint32_t n_cores,
                 uint32_t node[IB_TASKS], uint8_t core[IB_TASKS], GError **error)
 {
+  uint32_t n_sockets = count_groups (cores, n_cores, SOCKET_CORES), size = n_cores / n_sockets;
   uint32_t tasks[IB_TASKS];
-  double cost[IB_TASKS * IB_TASKS];
-  Curves curves;
+  double cost[IB_TASKS * IB_TASKS], most = 0;
   Times times;
 
-  if (!measure_curves (ib, &curves, error) || !time_pairs (trace, &curves, &times, error))
+  if (!time_pairs (ib, trace, &times, error))
     return false;
-  set_costs (&times, n_cores, cost);
+  /* The paper's costs of the edges, with n_cores tasks on a node (equation 4). */
+  for (uint32_t edge = 0; edge < IB_TASKS * IB_TASKS; edge++) {
+    double loss_us = times.inside_us[edge] - times.between_us[edge];
+
+    cost[edge] = loss_us > 0 ? 1 / loss_us : 0;
+    most = fmax (most, cost[edge]);
+  }
+  for (uint32_t edge = 0; edge < IB_TASKS * IB_TASKS; edge++) {
+    double gain_us = times.between_us[edge] - times.inside_us[edge];
+
+    if (times.between_us[edge] > 0 && gain_us >= 0)
+      cost[edge] = n_cores * n_cores * most + gain_us;
+  }
+  /* Nodes, then the sockets of a node, then the dies of a socket. */
   for (uint32_t i = 0; i < IB_TASKS; i++)
     tasks[i] = i;
   group (tasks, IB_TASKS, IB_TASKS / n_cores, cost);
-  for (uint32_t i = 0; i < IB_TASKS; i += n_cores)
-    part_node (tasks + i, cores, n_cores, cost);
+  for (uint32_t i = 0; i < IB_TASKS; i += n_cores) {
+    group (tasks + i, n_cores, n_sockets, cost);
+    for (uint32_t at = 0; at < n_cores; at += size)
+      group (tasks + i + at, size, count_groups (cores + at, size, DIE_CORES), cost);
+  }
   for (uint32_t i = 0; i < IB_TASKS; i++) {
     node[tasks[i]] = i / n_cores;
     core[tasks[i]] = cores[i % n_cores];

@@ -2,13 +2,13 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * Figures 3 and 4 of the paper are known from its text alone: what is compared
- * are orders and ranges, not curves. */
+ * Figures 3 and 4 of the paper are known from its text alone, so orders and ranges are compared,
+ * not curves. */
 #include "config.h"
 
 #include "study/aggregate/network_pingpong.h"
+#include "topology/mapping/message_placement.h"
 #include "validation/infiniband/infiniband.h"
-#include "validation/infiniband/placements.h"
 
 #include <math.h>
 
@@ -24,20 +24,45 @@ static const uint8_t distance_core[DISTANCES] = { 1, 2, 4 };
 /* The paper's six tests of one noisy pair (Figure 4a): the observed pair has
  * aggregation pattern 4, 3 or 2; with the noise it makes patterns 6 and 7, 5
  * and 7, 5 and 6. */
-static const ValidationPlacement figure_4a[] = {
+static const IbPlacement figure_4a[] = {
   { 2, { { 0, 1 }, { 4, 5 } } }, { 2, { { 0, 1 }, { 2, 3 } } }, { 2, { { 0, 2 }, { 4, 6 } } },
   { 2, { { 0, 2 }, { 1, 3 } } }, { 2, { { 0, 4 }, { 2, 6 } } }, { 2, { { 0, 4 }, { 1, 5 } } },
 };
 
 /* Figure 4b: no pair has both ranks in one socket; the noise of the first two
  * is on other dies than the observed pair, the third fills the node. */
-static const ValidationPlacement figure_4b[] = {
+static const IbPlacement figure_4b[] = {
   { 2, { { 0, 4 }, { 2, 6 } } },
   { 3, { { 0, 4 }, { 2, 6 }, { 3, 7 } } },
   { 4, { { 0, 4 }, { 2, 6 }, { 3, 7 }, { 1, 5 } } },
 };
 
-/* ---- two ranks ---- */
+uint32_t
+ib_placements (uint32_t n_noise, IbPlacement classes[IB_MAX_PLACEMENTS])
+{
+  g_autoptr (TopoNode) node = topo_node_harpertown ();
+  g_autoptr (TopoLevels) levels = topo_levels_new (node, false);
+  g_autoptr (TopoPlacements) found = NULL;
+
+  g_assert (n_noise <= IB_MAX_NOISE && levels->n_places == IB_CORES);
+  found = topo_placements_new (levels, (TopoPlacementKind){ 2, n_noise, 0 });
+  g_assert (found->n <= IB_MAX_PLACEMENTS);
+  for (uint32_t at = 0; at < found->n; at++) {
+    const uint8_t *mark = found->mark + IB_CORES * at;
+    uint32_t n_ends[1 + IB_MAX_NOISE] = { 0 };
+
+    classes[at] = (IbPlacement){ .n_pairs = (uint8_t) (1 + n_noise) };
+    for (uint32_t core = 0; core < IB_CORES; core++) {
+      uint32_t pair = mark[core] == TOPO_PLACE_OBSERVED ? 0 : 1u + mark[core] - TOPO_PLACE_PAIR;
+
+      if (mark[core] != TOPO_PLACE_FREE)
+        classes[at].pair[pair][n_ends[pair]++] = (uint8_t) core;
+    }
+  }
+  return found->n;
+}
+
+/* --- Two ranks --- */
 
 static double
 two_ranks_us (const TopoMachine *machine, bool between, uint8_t core, uint64_t bytes,
@@ -70,16 +95,14 @@ inside_against_between (uint64_t bytes, bool longest, GError **error)
 }
 
 double
-ib_small_inside_gain (InfiniBand *ib, uint32_t bytes, GError **error)
+ib_small_inside_gain (InfiniBand *ib G_GNUC_UNUSED, uint32_t bytes, GError **error)
 {
-  (void) ib;
   return inside_against_between (bytes, true, error);
 }
 
 double
-ib_large_between_gain (InfiniBand *ib, uint32_t bytes, GError **error)
+ib_large_between_gain (InfiniBand *ib G_GNUC_UNUSED, uint32_t bytes, GError **error)
 {
-  (void) ib;
   return inside_against_between (bytes, false, error);
 }
 
@@ -107,15 +130,15 @@ ib_distance_order (InfiniBand *ib, uint32_t farther, GError **error)
   return least;
 }
 
-/* ---- with noise ---- */
+/* --- With noise --- */
 
 static double
-placement_us (const TopoMachine *machine, const ValidationPlacement *placement, uint64_t bytes,
+placement_us (const TopoMachine *machine, const IbPlacement *placement, uint64_t bytes,
               GError **error)
 {
-  uint32_t n_pairs = MIN (placement->n_pairs, 1u + VALIDATION_MAX_NOISE);
-  uint32_t node[VALIDATION_CORES] = { 0 };
-  uint8_t core[VALIDATION_CORES] = { 0 };
+  uint32_t n_pairs = MIN (placement->n_pairs, 1u + IB_MAX_NOISE);
+  uint32_t node[IB_CORES] = { 0 };
+  uint8_t core[IB_CORES] = { 0 };
 
   for (uint32_t pair = 0; pair < n_pairs; pair++) {
     core[pair] = placement->pair[pair][0];
@@ -125,7 +148,7 @@ placement_us (const TopoMachine *machine, const ValidationPlacement *placement, 
 }
 
 static char *
-placement_name (const ValidationPlacement *placement, uint64_t bytes)
+placement_name (const IbPlacement *placement, uint64_t bytes)
 {
   GString *name = g_string_new (NULL);
 
@@ -139,38 +162,27 @@ placement_name (const ValidationPlacement *placement, uint64_t bytes)
   return g_string_free (name, FALSE);
 }
 
-/* Without the noise of a placement, measured once; NaN and *error. */
+/* By how many percent the noise lengthens the observed messages.  Both times are measured once; NaN
+ * and *error on failure. */
 static double
-alone_us (InfiniBand *ib, const TopoMachine *machine, const ValidationPlacement *placement,
-          uint64_t bytes, GError **error)
-{
-  ValidationPlacement alone = *placement;
-  g_autofree char *name = NULL;
-  double us;
-
-  alone.n_pairs = 1;
-  name = placement_name (&alone, bytes);
-  if (ib_known (ib, "alone", name, &us))
-    return us;
-  us = placement_us (machine, &alone, bytes, error);
-  if (!isnan (us))
-    ib_keep (ib, "alone", name, us, "us");
-  return us;
-}
-
-/* By how many percent the noise lengthens the observed messages. */
-static double
-noise_percent (InfiniBand *ib, const TopoMachine *machine, const ValidationPlacement *placement,
+noise_percent (InfiniBand *ib, const TopoMachine *machine, const IbPlacement *placement,
                uint64_t bytes, GError **error)
 {
-  g_autofree char *name = placement_name (placement, bytes);
-  double quiet_us, noisy_us, percent;
+  g_autofree char *name = placement_name (placement, bytes), *alone_name = NULL;
+  IbPlacement alone = *placement;
+  double alone_us, percent;
 
   if (ib_known (ib, "noise", name, &percent))
     return percent;
-  quiet_us = alone_us (ib, machine, placement, bytes, error);
-  noisy_us = isnan (quiet_us) ? quiet_us : placement_us (machine, placement, bytes, error);
-  percent = 100 * (noisy_us / quiet_us - 1);
+  alone.n_pairs = 1;
+  alone_name = placement_name (&alone, bytes);
+  if (!ib_known (ib, "alone", alone_name, &alone_us)) {
+    alone_us = placement_us (machine, &alone, bytes, error);
+    if (isnan (alone_us))
+      return alone_us;
+    ib_keep (ib, "alone", alone_name, alone_us, "us");
+  }
+  percent = 100 * (placement_us (machine, placement, bytes, error) / alone_us - 1);
   if (!isnan (percent))
     ib_keep (ib, "noise", name, percent, "%");
   return percent;
@@ -178,7 +190,7 @@ noise_percent (InfiniBand *ib, const TopoMachine *machine, const ValidationPlace
 
 /* Writes the percentages of n placements with the longest messages; false and *error. */
 static bool
-measure_noise (InfiniBand *ib, const ValidationPlacement *placements, uint32_t n, double *percent,
+measure_noise (InfiniBand *ib, const IbPlacement *placements, uint32_t n, double *percent,
                GError **error)
 {
   g_autoptr (TopoMachine) machine = validation_machine_new (MACHINE, NULL, error);
@@ -191,69 +203,37 @@ measure_noise (InfiniBand *ib, const ValidationPlacement *placements, uint32_t n
   return machine != NULL;
 }
 
-/* The most over all sizes; NaN and *error. */
-static double
-most_noise_percent (InfiniBand *ib, const TopoMachine *machine,
-                    const ValidationPlacement *placement, GError **error)
-{
-  double most = -(double) INFINITY;
-
-  for (uint64_t bytes = LEAST_BYTES; bytes <= NOISE_BYTES; bytes *= 2) {
-    double percent = noise_percent (ib, machine, placement, bytes, error);
-
-    if (isnan (percent))
-      return percent;
-    most = fmax (most, percent);
-  }
-  return most;
-}
-
-/* What noise costs at the size that suffers most: the least and the most of
- * Figure 4a's tests. */
-static bool
-measure_figure_4a (InfiniBand *ib, double *least, double *most, GError **error)
+/* The cost of noise at the size that suffers most: the least (0) or the most (1) of Figure 4a's
+ * tests. */
+double
+ib_noise_range (InfiniBand *ib, uint32_t most, GError **error)
 {
   g_autoptr (TopoMachine) machine = validation_machine_new (MACHINE, NULL, error);
+  double end = most ? -(double) INFINITY : (double) INFINITY;
 
-  *least = INFINITY;
-  *most = -(double) INFINITY;
-  for (guint i = 0; machine != NULL && i < G_N_ELEMENTS (figure_4a); i++) {
-    double percent = most_noise_percent (ib, machine, &figure_4a[i], error);
+  if (machine == NULL)
+    return (double) NAN;
+  for (guint i = 0; i < G_N_ELEMENTS (figure_4a); i++) {
+    double worst = -(double) INFINITY;
 
-    if (isnan (percent))
-      return false;
-    *least = fmin (*least, percent);
-    *most = fmax (*most, percent);
+    for (uint64_t bytes = LEAST_BYTES; bytes <= NOISE_BYTES; bytes *= 2) {
+      double percent = noise_percent (ib, machine, &figure_4a[i], bytes, error);
+
+      if (isnan (percent))
+        return percent;
+      worst = fmax (worst, percent);
+    }
+    end = most ? fmax (end, worst) : fmin (end, worst);
   }
-  return machine != NULL;
+  return end;
 }
 
+/* The smallest step, in percent of the time without noise, from one noisy pair more in Figure 4b. */
 double
-ib_noise_least (InfiniBand *ib, uint32_t unused, GError **error)
-{
-  double least, most;
-
-  (void) unused;
-  return measure_figure_4a (ib, &least, &most, error) ? least : (double) NAN;
-}
-
-double
-ib_noise_most (InfiniBand *ib, uint32_t unused, GError **error)
-{
-  double least, most;
-
-  (void) unused;
-  return measure_figure_4a (ib, &least, &most, error) ? most : (double) NAN;
-}
-
-/* The smallest step, in percent of the time without noise, from one noisy
- * pair more in Figure 4b. */
-double
-ib_noise_intensity (InfiniBand *ib, uint32_t unused, GError **error)
+ib_noise_intensity (InfiniBand *ib, uint32_t unused G_GNUC_UNUSED, GError **error)
 {
   double percent[G_N_ELEMENTS (figure_4b)], least;
 
-  (void) unused;
   if (!measure_noise (ib, figure_4b, G_N_ELEMENTS (figure_4b), percent, error))
     return (double) NAN;
   least = percent[0];
@@ -266,9 +246,9 @@ ib_noise_intensity (InfiniBand *ib, uint32_t unused, GError **error)
 static bool
 measure_classes (InfiniBand *ib, uint32_t n_noise, double *most, double *mean, GError **error)
 {
-  ValidationPlacement classes[VALIDATION_MAX_PLACEMENTS];
-  uint32_t n = validation_placements (n_noise, classes);
-  double percent[VALIDATION_MAX_PLACEMENTS];
+  IbPlacement classes[IB_MAX_PLACEMENTS];
+  uint32_t n = ib_placements (n_noise, classes);
+  double percent[IB_MAX_PLACEMENTS];
 
   if (!measure_noise (ib, classes, n, percent, error))
     return false;
@@ -292,12 +272,10 @@ ib_noise_classes_most (InfiniBand *ib, uint32_t n_noise, GError **error)
 /* The smallest step of the mean over all classes from one noisy pair to two
  * and to three. */
 double
-ib_noise_classes_growth (InfiniBand *ib, uint32_t unused, GError **error)
+ib_noise_classes_growth (InfiniBand *ib, uint32_t unused G_GNUC_UNUSED, GError **error)
 {
   double most, before = 0, least = INFINITY;
-
-  (void) unused;
-  for (uint32_t n_noise = 1; n_noise <= VALIDATION_MAX_NOISE; n_noise++) {
+  for (uint32_t n_noise = 1; n_noise <= IB_MAX_NOISE; n_noise++) {
     double mean;
 
     if (!measure_classes (ib, n_noise, &most, &mean, error))

@@ -2,14 +2,12 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * PNNL's PIC cluster: QDR, one 648-port switch, which inside is 36 leaves of
- * 18 nodes and 18 spines; 128 nodes.  Which nodes the job had is not told: we
- * draw them at random from the whole machine, as a busy cluster hands them
- * out, and number the ranks in the order of the nodes.  One draw is not enough:
- * whether three messages meet on some link, or two, hangs on it; so a figure
- * is the median of several.  Nor are the tables of its switches told: we take
- * minhop's.  2.8 GB/s, what a pair alone
- * got there, is the adapter's bandwidth here. */
+ * PNNL's PIC cluster: QDR, one 648-port switch, which inside is 36 leaves of 18 nodes and 18 spines;
+ * 128 nodes.  The nodes of the job are not published: they are drawn at random from the whole
+ * machine, as a busy cluster hands them out, and ranks are numbered in the order of the nodes.  The
+ * draw decides whether two or three messages meet on a link, so a figure is the median of several.
+ * The tables of the switches are not published either: minhop's are used.  The adapter's bandwidth
+ * is the 2.8 GB/s of a lone pair there. */
 #include "config.h"
 
 #include "validation/infiniband/infiniband.h"
@@ -33,60 +31,48 @@ compare_nodes (const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-/* RANKS different ones of n nodes, in their order. */
-static void
-draw_nodes (uint32_t node[RANKS], uint32_t n, uint32_t seed)
+bool
+ib_shift_range (const TopoMachine *machine, uint32_t seed, GString *details, double *slowest_Bps,
+                double *fastest_Bps, GError **error)
 {
-  g_autofree uint32_t *all = g_new (uint32_t, n);
-  GRand *random = g_rand_new_with_seed (seed);
+  uint32_t n_nodes = topo_shape_nodes (&machine->shape), node[RANKS];
+  g_autoptr (RoutePaths) paths = route_paths_new (machine, error);
+  g_autofree uint32_t *all = g_new (uint32_t, n_nodes);
+  GRand *random;
 
-  for (uint32_t i = 0; i < n; i++)
+  if (paths == NULL)
+    return false;
+  /* RANKS different nodes, in their order. */
+  random = g_rand_new_with_seed (seed);
+  for (uint32_t i = 0; i < n_nodes; i++)
     all[i] = i;
   for (uint32_t i = 0; i < RANKS; i++) {
-    uint32_t chosen = (uint32_t) g_rand_int_range (random, (gint32) i, (gint32) n);
+    uint32_t chosen = (uint32_t) g_rand_int_range (random, (gint32) i, (gint32) n_nodes);
 
     node[i] = all[chosen];
     all[chosen] = all[i];
   }
   g_rand_free (random);
   qsort (node, RANKS, sizeof *node, compare_nodes);
-}
 
-/* Bytes per second and node until the last message is in; NaN on failure. */
-static double
-shift_Bps (const TopoMachine *machine, const RoutePaths *paths, const uint32_t *node,
-           uint32_t distance, GError **error)
-{
-  ValidationMessage messages[RANKS];
-  g_autofree int64_t *delivered_ps = NULL;
-
-  for (uint32_t rank = 0; rank < RANKS; rank++)
-    messages[rank] = (ValidationMessage){ node[rank], node[(rank + distance) % RANKS], SHIFT_BYTES,
-                                          SIM_MESSAGE_WRITE };
-  delivered_ps = validation_pattern_run_fabric (machine, paths, messages, RANKS, error);
-  if (delivered_ps == NULL)
-    return (double) NAN;
-  return (double) SHIFT_BYTES / ((double) validation_pattern_end_ps (delivered_ps, RANKS) * 1e-12);
-}
-
-bool
-ib_shift_range (const TopoMachine *machine, uint32_t seed, GString *details, double *slowest_Bps,
-                double *fastest_Bps, GError **error)
-{
-  g_autoptr (RoutePaths) paths = route_paths_new (machine, error);
-  uint32_t node[RANKS];
-
-  if (paths == NULL)
-    return false;
-  draw_nodes (node, topo_shape_nodes (&machine->shape), seed);
+  /* Bytes per second and node until the last message of a shift is in. */
   *slowest_Bps = INFINITY;
   *fastest_Bps = 0;
   for (uint32_t distance = 1; distance < RANKS; distance++) {
-    double bandwidth_Bps = shift_Bps (machine, paths, node, distance, error);
+    ValidationMessage messages[RANKS];
+    g_autofree int64_t *delivered_ps = NULL;
     g_autofree char *point = g_strdup_printf ("%u", distance);
+    double bandwidth_Bps;
 
-    if (isnan (bandwidth_Bps))
+    for (uint32_t rank = 0; rank < RANKS; rank++)
+      messages[rank] = (ValidationMessage){ node[rank], node[(rank + distance) % RANKS],
+                                            SHIFT_BYTES, SIM_MESSAGE_WRITE };
+    delivered_ps =
+        validation_pattern_run (machine, ROUTE_POLICY_DEFAULT, paths, messages, RANKS, error);
+    if (delivered_ps == NULL)
       return false;
+    bandwidth_Bps =
+        (double) SHIFT_BYTES / ((double) validation_pattern_end_ps (delivered_ps, RANKS) * 1e-12);
     validation_detail (details, "shift", point, (double) NAN, bandwidth_Bps * 1e-9, "GB/s");
     *slowest_Bps = fmin (*slowest_Bps, bandwidth_Bps);
     *fastest_Bps = fmax (*fastest_Bps, bandwidth_Bps);
@@ -94,48 +80,27 @@ ib_shift_range (const TopoMachine *machine, uint32_t seed, GString *details, dou
   return true;
 }
 
-static int
-compare_doubles (const void *a, const void *b)
-{
-  double x = *(const double *) a, y = *(const double *) b;
-
-  return (x > y) - (x < y);
-}
-
-static double
-median (double values[DRAWS])
-{
-  qsort (values, DRAWS, sizeof *values, compare_doubles);
-  return values[DRAWS / 2];
-}
-
-static bool
-measure_draws (InfiniBand *ib, GError **error)
-{
-  g_autoptr (TopoMachine) machine = validation_machine_new (MACHINE, ib_shift_settings, error);
-  double slowest_Bps[DRAWS], fastest_Bps[DRAWS];
-
-  for (uint32_t draw = 0; machine != NULL && draw < DRAWS; draw++) {
-    g_autofree char *point = g_strdup_printf ("draw %u slowest", draw + 1);
-
-    if (!ib_shift_range (machine, draw + 1, draw == 0 ? ib->details : NULL, &slowest_Bps[draw],
-                         &fastest_Bps[draw], error))
-      return false;
-    validation_detail (ib->details, "shift-draw", point, (double) NAN, slowest_Bps[draw] * 1e-9,
-                       "GB/s");
-  }
-  if (machine == NULL)
-    return false;
-  ib->slowest_shift_Bps = median (slowest_Bps);
-  ib->fastest_shift_Bps = median (fastest_Bps);
-  return true;
-}
-
 double
 ib_shift_GBps (InfiniBand *ib, uint32_t fastest, GError **error)
 {
-  if (!ib->has_shifts && !measure_draws (ib, error))
-    return (double) NAN;
-  ib->has_shifts = true;
+  g_autoptr (TopoMachine) machine = NULL;
+  double slowest_Bps[DRAWS], fastest_Bps[DRAWS];
+
+  if (!ib->has_shifts) {
+    if ((machine = validation_machine_new (MACHINE, ib_shift_settings, error)) == NULL)
+      return (double) NAN;
+    for (uint32_t draw = 0; draw < DRAWS; draw++) {
+      g_autofree char *point = g_strdup_printf ("draw %u slowest", draw + 1);
+
+      if (!ib_shift_range (machine, draw + 1, draw == 0 ? ib->details : NULL, &slowest_Bps[draw],
+                           &fastest_Bps[draw], error))
+        return (double) NAN;
+      validation_detail (ib->details, "shift-draw", point, (double) NAN, slowest_Bps[draw] * 1e-9,
+                         "GB/s");
+    }
+    ib->slowest_shift_Bps = validation_median (slowest_Bps, DRAWS);
+    ib->fastest_shift_Bps = validation_median (fastest_Bps, DRAWS);
+    ib->has_shifts = true;
+  }
   return (fastest ? ib->fastest_shift_Bps : ib->slowest_shift_Bps) * 1e-9;
 }

@@ -3,9 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validation/infiniband/placements.h"
-
-#include <glib.h>
+#include "validation/infiniband/infiniband.h"
 
 #define SYMMETRIES 128 /* 2 sockets, 2 x 2 dies, 4 x 2 cores to swap: 2^7 */
 
@@ -23,12 +21,12 @@ moved (uint32_t core, uint32_t symmetry)
 /* Each core's pair as a digit: 0 none, 1 the observed one, and the others
  * from 2 on in the order in which they are met, as they are alike. */
 static uint64_t
-digits (const uint8_t pair_of[VALIDATION_CORES])
+digits (const uint8_t pair_of[IB_CORES])
 {
-  uint8_t name[2 + VALIDATION_MAX_NOISE] = { 0, 1 }, next = 2;
+  uint8_t name[2 + IB_MAX_NOISE] = { 0, 1 }, next = 2;
   uint64_t number = 0;
 
-  for (uint32_t core = 0; core < VALIDATION_CORES; core++) {
+  for (uint32_t core = 0; core < IB_CORES; core++) {
     uint8_t pair = pair_of[core];
 
     if (pair > 1 && name[pair] == 0)
@@ -41,12 +39,12 @@ digits (const uint8_t pair_of[VALIDATION_CORES])
 /* Equal for placements of one class and for no others: by force, so that it knows nothing of
  * how the classes were found. */
 static uint64_t
-class_by_force (const ValidationPlacement *placement)
+class_by_force (const IbPlacement *placement)
 {
   uint64_t least = UINT64_MAX;
 
   for (uint32_t symmetry = 0; symmetry < SYMMETRIES; symmetry++) {
-    uint8_t pair_of[VALIDATION_CORES] = { 0 };
+    uint8_t pair_of[IB_CORES] = { 0 };
 
     for (uint8_t pair = 0; pair < placement->n_pairs; pair++)
       for (uint32_t end = 0; end < 2; end++)
@@ -62,18 +60,18 @@ static const uint32_t n_classes[] = { 3, 13, 27, 13 };
 static void
 test_counts (void)
 {
-  ValidationPlacement classes[VALIDATION_MAX_PLACEMENTS];
+  IbPlacement classes[IB_MAX_PLACEMENTS];
 
   for (uint32_t n_noise = 0; n_noise < G_N_ELEMENTS (n_classes); n_noise++)
-    g_assert_cmpuint (validation_placements (n_noise, classes), ==, n_classes[n_noise]);
+    g_assert_cmpuint (ib_placements (n_noise, classes), ==, n_classes[n_noise]);
 }
 
 static void
 test_classes_are_placements (void)
 {
-  for (uint32_t n_noise = 0; n_noise <= VALIDATION_MAX_NOISE; n_noise++) {
-    ValidationPlacement classes[VALIDATION_MAX_PLACEMENTS];
-    uint32_t n = validation_placements (n_noise, classes);
+  for (uint32_t n_noise = 0; n_noise <= IB_MAX_NOISE; n_noise++) {
+    IbPlacement classes[IB_MAX_PLACEMENTS];
+    uint32_t n = ib_placements (n_noise, classes);
 
     for (uint32_t i = 0; i < n; i++) {
       uint32_t used = 0;
@@ -81,7 +79,7 @@ test_classes_are_placements (void)
       g_assert_cmpuint (classes[i].n_pairs, ==, 1 + n_noise);
       for (uint32_t pair = 0; pair <= n_noise; pair++)
         for (uint32_t end = 0; end < 2; end++) {
-          g_assert_cmpuint (classes[i].pair[pair][end], <, VALIDATION_CORES);
+          g_assert_cmpuint (classes[i].pair[pair][end], <, IB_CORES);
           g_assert_cmpuint (used >> classes[i].pair[pair][end] & 1u, ==, 0);
           used |= 1u << classes[i].pair[pair][end];
         }
@@ -94,20 +92,20 @@ test_classes_are_placements (void)
 static uint64_t
 class_of (uint8_t a, uint8_t b, uint8_t c, uint8_t d)
 {
-  return class_by_force (&(ValidationPlacement){ 2, { { a, b }, { c, d } } });
+  return class_by_force (&(IbPlacement){ 2, { { a, b }, { c, d } } });
 }
 
 /* The three places of a pair: one die, one socket, two sockets. */
 static void
 test_pairs_by_distance (void)
 {
-  for (uint8_t a = 0; a < VALIDATION_CORES; a++)
-    for (uint8_t b = 0; b < VALIDATION_CORES; b++) {
+  for (uint8_t a = 0; a < IB_CORES; a++)
+    for (uint8_t b = 0; b < IB_CORES; b++) {
       uint8_t near = a / 2 == b / 2 ? 1 : a / 4 == b / 4 ? 2 : 4;
 
       if (a != b)
-        g_assert_cmpuint (class_by_force (&(ValidationPlacement){ 1, { { a, b } } }), ==,
-                          class_by_force (&(ValidationPlacement){ 1, { { 0, near } } }));
+        g_assert_cmpuint (class_by_force (&(IbPlacement){ 1, { { a, b } } }), ==,
+                          class_by_force (&(IbPlacement){ 1, { { 0, near } } }));
     }
 }
 
@@ -127,8 +125,8 @@ test_observed_pair_is_apart (void)
 static void
 test_every_placement_has_its_class (void)
 {
-  ValidationPlacement classes[VALIDATION_MAX_PLACEMENTS];
-  uint32_t n = validation_placements (1, classes), met[VALIDATION_MAX_PLACEMENTS] = { 0 }, all = 0;
+  IbPlacement classes[IB_MAX_PLACEMENTS];
+  uint32_t n = ib_placements (1, classes), met[IB_MAX_PLACEMENTS] = { 0 }, all = 0;
 
   for (uint8_t a = 0; a < 8; a++)
     for (uint8_t b = a + 1; b < 8; b++)

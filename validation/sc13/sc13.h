@@ -2,10 +2,10 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * validation/sc13/run makes the studies: one store per scale and size, whose name says
- * which: "16k", "high.16k", "pf3d" ...  A case is one program of one store, such as
- * "16k.halo2d", with a sample per mapping.  What is observed is the time on the packet
- * network (runs of other networks are left out); what it is predicted from may have cost less. */
+ * validation/sc13/run makes the studies: one store per scale and size, named "16k", "high.16k",
+ * "pf3d" ...  A case is one program of one store, such as "16k.halo2d", with a sample per mapping.
+ * Observed is the time on the packet network (runs of other networks are left out); the features
+ * may come from cheaper runs. */
 #pragma once
 
 #include "predictors/scoring/evaluate.h"
@@ -20,7 +20,6 @@ typedef enum {
 } Sc13Source;
 extern const char *const sc13_source_names[SC13_N_SOURCES];
 
-/* How predictions are scored. */
 typedef struct {
   const char *name;
   guint repeats, trees;
@@ -28,16 +27,16 @@ typedef struct {
 /* The paper's, one split and ten trees, and ours. */
 enum { SC13_PAPER, SC13_OURS, SC13_N_PROTOCOLS };
 extern const Sc13Protocol sc13_protocols[SC13_N_PROTOCOLS];
-/* Of fewer mappings a third held out and the rest learned from say nothing. */
+/* Fewer mappings are too few to hold a third of them out. */
 #define SC13_LEAST_GROUPS 3
 
 /* Samples of one case or of several together. */
 typedef struct {
   char *name;
-  GPtrArray
-      *rows[SC13_N_SOURCES]; /* (element-type StudyRow) borrowed, a row per sample; NULL: there
-                                      is none for each of them.  SC13_SAME are those observed */
-  uint32_t *group;           /* [samples] the mapping's number */
+  /* (element-type StudyRow) borrowed, a row per sample; NULL: some sample has none.  Those of
+   * SC13_SAME are observed. */
+  GPtrArray *rows[SC13_N_SOURCES];
+  uint32_t *group; /* [samples] the mapping's number */
   uint32_t n_groups;
 } Sc13Samples;
 
@@ -54,11 +53,11 @@ Sc13Stores *sc13_stores_read (const char *const *paths, GError **error);
 void sc13_stores_free (Sc13Stores *stores);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Sc13Stores, sc13_stores_free)
 
-/* The cases named in the NULL-terminated list, together; NULL when one is not there: a part of them
+/* The cases named in the NULL-terminated list, together; NULL when one is missing: a part of them
  * would answer another question. */
 Sc13Samples *sc13_pool (const Sc13Stores *stores, const char *name, const char *const *cases);
 
-/* Numbers by series and point: kept for the claims, and told as details. */
+/* Numbers by series and point, for the claims and the details. */
 typedef struct {
   GHashTable *numbers; /* "SERIES,POINT" -> double */
   GString *details;    /* borrowed; may be NULL */
@@ -66,7 +65,7 @@ typedef struct {
 
 void
 sc13_tell (Sc13Book *book, const char *series, const char *point, double value, const char *unit);
-/* NaN: not told. */
+/* NaN: unknown. */
 double sc13_told (const Sc13Book *book, const char *series, const char *point);
 
 /* The features of a source as a set's columns; NULL when a feature is not known there.  Of the set
@@ -74,15 +73,16 @@ double sc13_told (const Sc13Book *book, const char *series, const char *point);
 PredictSamples *sc13_features (const Sc13Samples *samples, Sc13Source source,
                                const char *const *features, gboolean all);
 
-/* Nothing of fewer than three mappings.  Each feature alone, and the sets with a name: from every source, by every protocol.  Series
- * "score/CASE/SOURCE/PROTOCOL/rcc" (r2, mispredicted; with _q1 and _q3 of ours), point: the set. */
+/* Scores of each feature alone and of each named set, from every source, by every protocol; none of
+ * fewer than SC13_LEAST_GROUPS mappings.  Series "score/CASE/SOURCE/PROTOCOL/rcc" (r2,
+ * mispredicted; with _q1 and _q3 in the protocol "ours"), point: the set. */
 gboolean sc13_score (Sc13Book *book, const Sc13Samples *samples, GError **error);
 /* Intervals of nominal 90 % around predictions of mappings that were held out: series
- * "interval/CASE", the share that they cover, and ".../half_width", as a share of the prediction; point: the
- * set.  Nothing of so few mappings that an interval has no end. */
+ * "interval/CASE", the share that they cover, and ".../half_width", as a share of the prediction;
+ * point: the set.  None with so few mappings that intervals are infinite. */
 gboolean sc13_cover (Sc13Book *book, const Sc13Samples *samples, GError **error);
-/* Learned from one, predicted of the other: series "transfer/...", alike. */
+/* Scores of models that are learned from one and applied to the other: series "transfer/...". */
 gboolean
 sc13_transfer (Sc13Book *book, const Sc13Samples *from, const Sc13Samples *to, GError **error);
-/* Times, features and one split's predictions: what is drawn. */
+/* The points of the figures: times, features and one split's predictions. */
 gboolean sc13_draw (Sc13Book *book, const Sc13Samples *samples, GError **error);

@@ -1,4 +1,4 @@
-/* sc13_coverage.c - do intervals around predicted times hold what they promise?
+/* sc13_coverage.c - coverage of the intervals around predicted times.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
@@ -10,7 +10,7 @@
 
 #include <math.h>
 
-/* Of `train` and `predict --interval 0.9`: folds that calibrate, and the share promised. */
+/* Of `train` and `predict --interval 0.9`: folds for the calibration, and the nominal share. */
 #define FOLDS 10
 #define LEVEL 0.9
 /* Splits as those that are scored; a third of the mappings is held out of each. */
@@ -23,43 +23,7 @@ typedef struct {
   GArray *width; /* (element-type double) half of each interval, as a share of the prediction */
 } Coverage;
 
-/* Intervals of what was not learned from, calibrated as a model's are: by folds of what was. */
-static gboolean
-calibrate (const PredictSamples *seen, const uint32_t *group, uint32_t n_groups,
-           const PredictSettings *settings, PredictInterval *interval, GError **error)
-{
-  const PredictTrial folds = { .repeats = 1, .folds = MIN (FOLDS, n_groups), .seed = 1 };
-  g_auto (PredictEvaluation) evaluation = { 0 };
-
-  if (!predict_evaluate (seen, group, n_groups, settings, &folds, &evaluation, NULL, NULL, error))
-    return FALSE;
-  *interval = predict_interval_calibrate (seen->y, evaluation.predicted, evaluation.deviation,
-                                          group, seen->n_samples, n_groups);
-  return TRUE;
-}
-
-static gboolean
-cover (const PredictSamples *seen, const PredictSamples *unseen, const PredictInterval *interval,
-       const PredictSettings *settings, Coverage *coverage, GError **error)
-{
-  g_autoptr (PredictFitted) fitted = predict_fit (seen, settings, NULL, NULL, NULL, error);
-  g_autofree double *predicted = g_new (double, unseen->n_samples);
-  g_autofree double *deviation = g_new (double, unseen->n_samples);
-
-  if (fitted == NULL)
-    return FALSE;
-  predict_fitted_predict (fitted, unseen, 0, predicted, deviation);
-  for (uint64_t i = 0; i < unseen->n_samples; i++) {
-    double half = predict_interval_half_width (interval, LEVEL, deviation[i]);
-    double share = half / predicted[i];
-
-    coverage->n++;
-    coverage->n_within += fabs (unseen->y[i] - predicted[i]) <= half;
-    g_array_append_val (coverage->width, share);
-  }
-  return TRUE;
-}
-
+/* One split: intervals of the samples held out, calibrated as a model's are, by folds of the others. */
 static gboolean
 cover_split (const Sc13Samples *samples, const PredictSamples *all, guint split, Coverage *coverage,
              GError **error)
@@ -69,9 +33,12 @@ cover_split (const Sc13Samples *samples, const PredictSamples *all, guint split,
   g_autofree bool *chosen = g_new (bool, all->n_samples);
   g_autofree uint32_t *group = NULL;
   g_autoptr (PredictSamples) seen = NULL, unseen = NULL;
+  g_autoptr (PredictFitted) fitted = NULL;
+  g_autofree double *predicted = NULL, *deviation = NULL;
+  g_auto (PredictEvaluation) evaluation = { 0 };
+  PredictTrial folds = { .repeats = 1, .seed = 1 };
   PredictInterval interval = { 0 };
   uint32_t n_groups;
-  gboolean done;
 
   settings.trees = sc13_protocols[SC13_OURS].trees;
   predict_split_draw (&random, samples->group, all->n_samples, samples->n_groups, 1.0 / 3, chosen);
@@ -81,44 +48,54 @@ cover_split (const Sc13Samples *samples, const PredictSamples *all, guint split,
   seen = predict_samples_select (all, chosen);
   group =
       predict_split_groups (samples->group, chosen, all->n_samples, samples->n_groups, &n_groups);
-  done = calibrate (seen, group, n_groups, &settings, &interval, error) &&
-         cover (seen, unseen, &interval, &settings, coverage, error);
+  folds.folds = MIN (FOLDS, n_groups);
+  if (!predict_evaluate (seen, group, n_groups, &settings, &folds, &evaluation, NULL, NULL,
+                         error) ||
+      (fitted = predict_fit (seen, &settings, NULL, NULL, NULL, error)) == NULL)
+    return FALSE;
+  interval = predict_interval_calibrate (seen->y, evaluation.predicted, evaluation.deviation, group,
+                                         seen->n_samples, n_groups);
+  predicted = g_new (double, unseen->n_samples);
+  deviation = g_new (double, unseen->n_samples);
+  predict_fitted_predict (fitted, unseen, 0, predicted, deviation);
+  for (uint64_t i = 0; i < unseen->n_samples; i++) {
+    double half = predict_interval_half_width (&interval, LEVEL, deviation[i]);
+    double share = half / predicted[i];
+
+    coverage->n++;
+    coverage->n_within += fabs (unseen->y[i] - predicted[i]) <= half;
+    g_array_append_val (coverage->width, share);
+  }
   predict_interval_clear (&interval);
-  return done;
-}
-
-static gboolean
-cover_set (Sc13Book *book, const Sc13Samples *samples, const char *set, GError **error)
-{
-  g_autoptr (PredictSamples) all =
-      sc13_features (samples, SC13_SAME, predict_feature_set (set)->features, FALSE);
-  g_autoptr (GArray) width = g_array_new (FALSE, FALSE, sizeof (double));
-  g_autofree char *series = g_strdup_printf ("interval/%s", samples->name);
-  g_autofree char *of_width = g_strconcat (series, "/half_width", NULL);
-  Coverage coverage = { 0, 0, width };
-  PredictSpread spread;
-
-  if (all == NULL)
-    return TRUE;
-  for (guint split = 0; split < SPLITS; split++)
-    if (!cover_split (samples, all, split, &coverage, error))
-      return FALSE;
-  spread = predict_spread ((double *) (void *) width->data, width->len);
-  /* Without an end: too few mappings were seen for this level. */
-  if (!isfinite (spread.median))
-    return TRUE;
-  sc13_tell (book, series, set, (double) coverage.n_within / (double) coverage.n, "");
-  sc13_tell (book, of_width, set, spread.median, "");
   return TRUE;
 }
 
 gboolean
 sc13_cover (Sc13Book *book, const Sc13Samples *samples, GError **error)
 {
-  if (samples->n_groups < SC13_LEAST_GROUPS)
-    return TRUE;
-  for (guint i = 0; i < G_N_ELEMENTS (covered_sets); i++)
-    if (!cover_set (book, samples, covered_sets[i], error))
-      return FALSE;
+  g_autofree char *series = g_strdup_printf ("interval/%s", samples->name);
+  g_autofree char *of_width = g_strconcat (series, "/half_width", NULL);
+
+  for (guint i = 0; samples->n_groups >= SC13_LEAST_GROUPS && i < G_N_ELEMENTS (covered_sets);
+       i++) {
+    const char *set = covered_sets[i];
+    g_autoptr (PredictSamples) all =
+        sc13_features (samples, SC13_SAME, predict_feature_set (set)->features, FALSE);
+    g_autoptr (GArray) width = g_array_new (FALSE, FALSE, sizeof (double));
+    Coverage coverage = { 0, 0, width };
+    PredictSpread spread;
+
+    if (all == NULL)
+      continue;
+    for (guint split = 0; split < SPLITS; split++)
+      if (!cover_split (samples, all, split, &coverage, error))
+        return FALSE;
+    spread = predict_spread ((double *) (void *) width->data, width->len);
+    /* An infinite interval: too few mappings were seen for this level. */
+    if (!isfinite (spread.median))
+      continue;
+    sc13_tell (book, series, set, (double) coverage.n_within / (double) coverage.n, "");
+    sc13_tell (book, of_width, set, spread.median, "");
+  }
   return TRUE;
 }

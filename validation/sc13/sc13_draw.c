@@ -1,4 +1,4 @@
-/* sc13_draw.c - what the figures of the SC13 study are drawn from.
+/* sc13_draw.c - the points of the figures of the SC13 study.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
@@ -9,8 +9,8 @@
 
 #include <math.h>
 
-/* Figures 1 and 9, 14: features over which times are drawn, sets whose predictions are. */
-static const char *const drawn_features[] = { "max_dilation", "avg_bytes", "max_bytes" };
+/* Figures 1 and 9, 14: times over these features, and predictions of these sets. */
+static const char *const drawn_features[] = { "max_dilation", "avg_bytes", "max_bytes", NULL };
 static const char *const drawn_sets[] = { "H5", "H6" };
 
 static const StudyRow *
@@ -35,18 +35,21 @@ tell_indexed (Sc13Book *book, const char *series, guint i, double value, const c
   sc13_tell (book, series, point, value, unit);
 }
 
-/* Times in ascending order, and how far they are apart. */
+/* Times in ascending order and their spread, times over features, the mean cost of a run of each
+ * source, and the agreement of coarse runs with exact ones. */
 static void
 draw_times (Sc13Book *book, const Sc13Samples *samples)
 {
   guint n = samples->rows[SC13_SAME]->len, n_distinct = 0;
-  g_autofree double *times = g_new (double, n);
+  g_autofree double *times = g_new (double, n), *exact = g_new (double, n);
+  g_autofree double *coarse = g_new (double, n);
   g_autofree char *curve = g_strdup_printf ("time/%s", samples->name);
   g_autofree char *summary = g_strdup_printf ("variation/%s", samples->name);
+  g_autofree char *cost = g_strdup_printf ("cost/%s", samples->name);
   PredictSpread spread;
 
   for (guint i = 0; i < n; i++)
-    times[i] = row_of (samples, SC13_SAME, i)->time_s;
+    times[i] = exact[i] = row_of (samples, SC13_SAME, i)->time_s;
   spread = predict_spread (times, n);
   qsort (times, n, sizeof times[0], by_number);
   for (guint i = 0; i < n; i++) {
@@ -58,61 +61,39 @@ draw_times (Sc13Book *book, const Sc13Samples *samples)
   sc13_tell (book, summary, "best_s", spread.min, "s");
   sc13_tell (book, summary, "worst_to_best", spread.max / spread.min, "");
   sc13_tell (book, summary, "q3_to_q1", spread.upper_quartile / spread.lower_quartile, "");
-}
 
-static void
-draw_features (Sc13Book *book, const Sc13Samples *samples)
-{
-  for (guint feature = 0; feature < SIM_N_FEATURES; feature++)
-    for (guint k = 0; k < G_N_ELEMENTS (drawn_features); k++) {
-      g_autofree char *x = g_strdup_printf ("x/%s/%s", samples->name, drawn_features[k]);
-      g_autofree char *y = g_strdup_printf ("y/%s/%s", samples->name, drawn_features[k]);
+  for (guint feature = 0; feature < SIM_N_FEATURES; feature++) {
+    const char *name = sim_feature_name (feature);
+    g_autofree char *x = g_strdup_printf ("x/%s/%s", samples->name, name);
+    g_autofree char *y = g_strdup_printf ("y/%s/%s", samples->name, name);
 
-      if (!g_str_equal (sim_feature_name (feature), drawn_features[k]))
-        continue;
-      for (guint i = 0; i < samples->rows[SC13_SAME]->len; i++) {
-        const StudyRow *row = row_of (samples, SC13_SAME, i);
-
-        tell_indexed (book, x, i, row->features[feature], sim_feature_unit (feature));
-        tell_indexed (book, y, i, row->time_s, "s");
-      }
+    for (guint i = 0; g_strv_contains (drawn_features, name) && i < n; i++) {
+      tell_indexed (book, x, i, row_of (samples, SC13_SAME, i)->features[feature],
+                    sim_feature_unit (feature));
+      tell_indexed (book, y, i, exact[i], "s");
     }
-}
+  }
 
-/* Mean time that a run of each source took on the clock. */
-static void
-draw_costs (Sc13Book *book, const Sc13Samples *samples)
-{
   for (Sc13Source source = 0; source < SC13_N_SOURCES; source++) {
-    g_autofree char *series = g_strdup_printf ("cost/%s", samples->name);
     double sum = 0;
 
     if (samples->rows[source] == NULL)
       continue;
     for (guint i = 0; i < samples->rows[source]->len; i++)
       sum += row_of (samples, source, i)->wall_s;
-    sc13_tell (book, series, sc13_source_names[source], sum / samples->rows[source]->len, "s");
+    sc13_tell (book, cost, sc13_source_names[source], sum / samples->rows[source]->len, "s");
   }
-}
 
-/* How alike coarse and exact runs order mappings, and how far their times are apart. */
-static void
-draw_coarse (Sc13Book *book, const Sc13Samples *samples)
-{
-  guint n = samples->rows[SC13_SAME]->len;
-  g_autofree double *exact = g_new (double, n), *coarse = g_new (double, n);
-  g_autofree char *series = g_strdup_printf ("coarse/%s", samples->name);
-  PredictScores scores;
+  if (samples->rows[SC13_COARSE] != NULL) {
+    g_autofree char *series = g_strdup_printf ("coarse/%s", samples->name);
+    PredictScores scores;
 
-  if (samples->rows[SC13_COARSE] == NULL)
-    return;
-  for (guint i = 0; i < n; i++) {
-    exact[i] = row_of (samples, SC13_SAME, i)->time_s;
-    coarse[i] = row_of (samples, SC13_COARSE, i)->time_s;
+    for (guint i = 0; i < n; i++)
+      coarse[i] = row_of (samples, SC13_COARSE, i)->time_s;
+    scores = predict_score (exact, coarse, n);
+    sc13_tell (book, series, "rcc", scores.rcc, "");
+    sc13_tell (book, series, "mape", scores.mape, "");
   }
-  scores = predict_score (exact, coarse, n);
-  sc13_tell (book, series, "rcc", scores.rcc, "");
-  sc13_tell (book, series, "mape", scores.mape, "");
 }
 
 /* Of the first split that scores use, ten trees: what was observed, and what each set predicts. */
@@ -154,9 +135,6 @@ gboolean
 sc13_draw (Sc13Book *book, const Sc13Samples *samples, GError **error)
 {
   draw_times (book, samples);
-  draw_features (book, samples);
-  draw_costs (book, samples);
-  draw_coarse (book, samples);
   for (guint i = 0; i < G_N_ELEMENTS (drawn_sets); i++)
     if (!draw_predictions (book, samples, drawn_sets[i], error))
       return FALSE;

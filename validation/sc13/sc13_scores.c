@@ -1,4 +1,4 @@
-/* sc13_scores.c - how well each set of features predicts the times of mappings.
+/* sc13_scores.c - scores of the sets of features as predictors of the times of mappings.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
@@ -11,8 +11,7 @@
 
 const Sc13Protocol sc13_protocols[SC13_N_PROTOCOLS] = { { "paper", 1, 10 }, { "ours", 50, 100 } };
 
-/* How often a forest is grown anew where no samples are drawn. */
-#define SEEDS 10
+#define SEEDS 10 /* forests of a transfer, which draws no samples */
 
 void
 sc13_tell (Sc13Book *book, const char *series, const char *point, double value, const char *unit)
@@ -31,24 +30,6 @@ sc13_told (const Sc13Book *book, const char *series, const char *point)
   return value == NULL ? (double) NAN : *value;
 }
 
-static guint
-feature_index (const char *name)
-{
-  for (guint i = 0; i < SIM_N_FEATURES; i++)
-    if (strcmp (sim_feature_name (i), name) == 0)
-      return i;
-  return SIM_N_FEATURES;
-}
-
-static bool
-is_known (const GPtrArray *rows, guint feature)
-{
-  for (guint i = 0; i < rows->len && feature < SIM_N_FEATURES; i++)
-    if (!isfinite (((const StudyRow *) g_ptr_array_index (rows, i))->features[feature]))
-      return false;
-  return feature < SIM_N_FEATURES;
-}
-
 PredictSamples *
 sc13_features (const Sc13Samples *samples, Sc13Source source, const char *const *features,
                gboolean all)
@@ -58,9 +39,15 @@ sc13_features (const Sc13Samples *samples, Sc13Source source, const char *const 
   PredictSamples *made;
 
   for (; rows != NULL && *features != NULL; features++) {
-    guint feature = feature_index (*features);
+    guint feature = 0;
+    bool is_known;
 
-    if (is_known (rows, feature))
+    while (feature < SIM_N_FEATURES && strcmp (sim_feature_name (feature), *features) != 0)
+      feature++;
+    is_known = feature < SIM_N_FEATURES;
+    for (guint i = 0; i < rows->len && is_known; i++)
+      is_known = isfinite (((const StudyRow *) g_ptr_array_index (rows, i))->features[feature]);
+    if (is_known)
       columns[n++] = feature;
     else if (!all)
       return NULL;
@@ -78,68 +65,37 @@ sc13_features (const Sc13Samples *samples, Sc13Source source, const char *const 
   return made;
 }
 
-/* What of a set is done from one source. */
-typedef gboolean (*ScoreSet) (Sc13Book *book, const Sc13Samples *from, const Sc13Samples *to,
-                              Sc13Source source, const char *name, const char *const *features,
-                              GError **error);
-
-static gboolean
-for_each_set (ScoreSet score, Sc13Book *book, const Sc13Samples *from, const Sc13Samples *to,
-              GError **error)
-{
-  for (Sc13Source source = 0; source < SC13_N_SOURCES; source++) {
-    for (guint i = 0; i < SIM_N_FEATURES; i++) {
-      const char *const one[] = { sim_feature_name (i), NULL };
-
-      if (!score (book, from, to, source, *one, one, error))
-        return FALSE;
-    }
-    for (const PredictFeatureSet *set = predict_feature_sets; set->name != NULL; set++)
-      if (!score (book, from, to, source, set->name, set->features, error))
-        return FALSE;
-  }
-  return TRUE;
-}
-
-static void
-tell_spread (Sc13Book *book, const char *series, const char *point, const PredictSpread *spread,
-             bool quartiles, const char *unit)
-{
-  g_autofree char *lower = g_strconcat (series, "_q1", NULL);
-  g_autofree char *upper = g_strconcat (series, "_q3", NULL);
-
-  sc13_tell (book, series, point, spread->median, unit);
-  if (!quartiles)
-    return;
-  sc13_tell (book, lower, point, spread->lower_quartile, unit);
-  sc13_tell (book, upper, point, spread->upper_quartile, unit);
-}
+enum { RCC, R2, MISPREDICTED, N_SCORES };
 
 static void
 tell_scores (Sc13Book *book, const char *kind, const char *name, Sc13Source source,
-             const Sc13Protocol *protocol, const char *point, const PredictSpread *rcc,
-             const PredictSpread *r2, const PredictSpread *mispredicted)
+             const Sc13Protocol *protocol, const char *point, const PredictSpread spreads[N_SCORES])
 {
-  g_autofree char *stem =
-      g_strdup_printf ("%s/%s/%s/%s", kind, name, sc13_source_names[source], protocol->name);
-  g_autofree char *of_rcc = g_strconcat (stem, "/rcc", NULL);
-  g_autofree char *of_r2 = g_strconcat (stem, "/r2", NULL);
-  g_autofree char *of_pairs = g_strconcat (stem, "/mispredicted", NULL);
-  bool quartiles = protocol->repeats > 1;
+  static const char *const names[N_SCORES] = { "rcc", "r2", "mispredicted" };
 
-  tell_spread (book, of_rcc, point, rcc, quartiles, "");
-  tell_spread (book, of_r2, point, r2, quartiles, "");
-  tell_spread (book, of_pairs, point, mispredicted, quartiles, "pairs");
+  for (guint i = 0; i < N_SCORES; i++) {
+    g_autofree char *series = g_strdup_printf ("%s/%s/%s/%s/%s", kind, name,
+                                               sc13_source_names[source], protocol->name, names[i]);
+    g_autofree char *lower = g_strconcat (series, "_q1", NULL);
+    g_autofree char *upper = g_strconcat (series, "_q3", NULL);
+    const char *unit = i == MISPREDICTED ? "pairs" : "";
+
+    sc13_tell (book, series, point, spreads[i].median, unit);
+    if (protocol->repeats == 1)
+      continue;
+    sc13_tell (book, lower, point, spreads[i].lower_quartile, unit);
+    sc13_tell (book, upper, point, spreads[i].upper_quartile, unit);
+  }
 }
 
+/* Scores of one set on samples that are held out. */
 static gboolean
-score_set (Sc13Book *book, const Sc13Samples *from, const Sc13Samples *to, Sc13Source source,
-           const char *name, const char *const *features, GError **error)
+score_set (Sc13Book *book, const Sc13Samples *from, Sc13Source source, const char *name,
+           const char *const *features, GError **error)
 {
   g_autoptr (PredictSamples) samples =
       sc13_features (from, source, features, strcmp (name, "all") == 0);
 
-  (void) to;
   for (guint i = 0; samples != NULL && i < SC13_N_PROTOCOLS; i++) {
     PredictSettings settings = predict_settings_default (PREDICT_EXTRA_TREES);
     const PredictTrial trial = { .repeats = sc13_protocols[i].repeats,
@@ -152,19 +108,14 @@ score_set (Sc13Book *book, const Sc13Samples *from, const Sc13Samples *to, Sc13S
                            NULL, NULL, error))
       return FALSE;
     tell_scores (book, "score", from->name, source, &sc13_protocols[i], name,
-                 &evaluation.scores[PREDICT_RCC], &evaluation.scores[PREDICT_R2],
-                 &evaluation.mispredicted);
+                 (const PredictSpread[N_SCORES]){ evaluation.scores[PREDICT_RCC],
+                                                  evaluation.scores[PREDICT_R2],
+                                                  evaluation.mispredicted });
   }
   return TRUE;
 }
 
-gboolean
-sc13_score (Sc13Book *book, const Sc13Samples *samples, GError **error)
-{
-  return samples->n_groups < SC13_LEAST_GROUPS ||
-         for_each_set (score_set, book, samples, NULL, error);
-}
-
+/* Scores of one set, learned from some samples, on others. */
 static gboolean
 transfer_set (Sc13Book *book, const Sc13Samples *from, const Sc13Samples *to, Sc13Source source,
               const char *name, const char *const *features, GError **error)
@@ -181,7 +132,6 @@ transfer_set (Sc13Book *book, const Sc13Samples *from, const Sc13Samples *to, Sc
     guint n = sc13_protocols[i].repeats == 1 ? 1 : SEEDS;
     PredictSettings settings = predict_settings_default (PREDICT_EXTRA_TREES);
     double rcc[SEEDS], r2[SEEDS], mispredicted[SEEDS];
-    PredictSpread spreads[3];
 
     settings.trees = sc13_protocols[i].trees;
     for (guint seed = 0; seed < n; seed++) {
@@ -197,17 +147,45 @@ transfer_set (Sc13Book *book, const Sc13Samples *from, const Sc13Samples *to, Sc
       r2[seed] = scores.r2;
       mispredicted[seed] = scores.mispredicted;
     }
-    spreads[0] = predict_spread (rcc, n);
-    spreads[1] = predict_spread (r2, n);
-    spreads[2] = predict_spread (mispredicted, n);
-    tell_scores (book, "transfer", to->name, source, &sc13_protocols[i], name, &spreads[0],
-                 &spreads[1], &spreads[2]);
+    tell_scores (book, "transfer", to->name, source, &sc13_protocols[i], name,
+                 (const PredictSpread[N_SCORES]){ predict_spread (rcc, n), predict_spread (r2, n),
+                                                  predict_spread (mispredicted, n) });
+  }
+  return TRUE;
+}
+
+/* Each feature alone and each named set, from every source; to NULL: scores of held-out samples. */
+static gboolean
+score_all (Sc13Book *book, const Sc13Samples *from, const Sc13Samples *to, GError **error)
+{
+  for (Sc13Source source = 0; source < SC13_N_SOURCES; source++) {
+    guint n_sets = 0;
+
+    while (predict_feature_sets[n_sets].name != NULL)
+      n_sets++;
+    for (guint i = 0; i < SIM_N_FEATURES + n_sets; i++) {
+      const char *const one[] = { i < SIM_N_FEATURES ? sim_feature_name (i) : NULL, NULL };
+      const PredictFeatureSet *set =
+          i < SIM_N_FEATURES ? NULL : &predict_feature_sets[i - SIM_N_FEATURES];
+      const char *name = set != NULL ? set->name : *one;
+      const char *const *features = set != NULL ? set->features : one;
+
+      if (!(to == NULL ? score_set (book, from, source, name, features, error)
+                       : transfer_set (book, from, to, source, name, features, error)))
+        return FALSE;
+    }
   }
   return TRUE;
 }
 
 gboolean
+sc13_score (Sc13Book *book, const Sc13Samples *samples, GError **error)
+{
+  return samples->n_groups < SC13_LEAST_GROUPS || score_all (book, samples, NULL, error);
+}
+
+gboolean
 sc13_transfer (Sc13Book *book, const Sc13Samples *from, const Sc13Samples *to, GError **error)
 {
-  return for_each_set (transfer_set, book, from, to, error);
+  return score_all (book, from, to, error);
 }

@@ -15,8 +15,8 @@ const char *const sc13_source_names[SC13_N_SOURCES] = { "same", "coarse", "load"
 /* While stores are read. */
 typedef struct {
   Sc13Stores *stores;
-  GHashTable *twins; /* "CASE mapping" -> StudyRow of a source that is not observed, borrowed */
-  GHashTable *names; /* of the studies read */
+  GHashTable *others; /* other_key() -> StudyRow of a source that is not observed, borrowed */
+  GHashTable *names;  /* of the studies read */
 } Reading;
 
 void
@@ -60,35 +60,27 @@ find_case (const Sc13Stores *stores, const char *name)
   return NULL;
 }
 
-/* "16k.halo2d" of the store "16k" and a trace "gen:halo2d:..."; the caller frees. */
 static char *
-case_name (const char *study, const StudyRow *row)
-{
-  g_auto (GStrv) parts = g_strsplit (row->trace, ":", 3);
-
-  return g_strdup_printf ("%s.%s", study, g_strv_length (parts) < 2 ? row->trace : parts[1]);
-}
-
-static char *
-twin_key (const char *name, Sc13Source source, const StudyRow *row)
+other_key (const char *name, Sc13Source source, const StudyRow *row)
 {
   return g_strdup_printf ("%s %s %s", name, sc13_source_names[source], row->mapping_hash);
 }
 
+/* Adds a row to its case: "16k.halo2d" for the store "16k" and a trace "gen:halo2d:...". */
 static void
 add_row (Reading *reading, const char *study, StudyRow *row)
 {
   bool is_coarse = g_str_has_prefix (study, COARSE), is_load = strcmp (row->network, "load") == 0;
-  bool is_packet = strcmp (row->network, "packet") == 0;
-  g_autofree char *name = case_name (is_coarse ? study + strlen (COARSE) : study, row);
+  g_auto (GStrv) parts = g_strsplit (row->trace, ":", 3);
+  g_autofree char *name = g_strdup_printf ("%s.%s", is_coarse ? study + strlen (COARSE) : study,
+                                           g_strv_length (parts) < 2 ? row->trace : parts[1]);
   Sc13Samples *samples = find_case (reading->stores, name);
 
-  if (row->status != STUDY_DONE || !(is_load || is_packet))
+  if (row->status != STUDY_DONE || !(is_load || strcmp (row->network, "packet") == 0))
     return;
   if (is_coarse || is_load) {
-    Sc13Source source = is_load ? SC13_LOAD : SC13_COARSE;
-
-    g_hash_table_replace (reading->twins, twin_key (name, source, row), row);
+    g_hash_table_replace (reading->others, other_key (name, is_load ? SC13_LOAD : SC13_COARSE, row),
+                          row);
     return;
   }
   if (samples == NULL)
@@ -117,21 +109,22 @@ read_store (Reading *reading, const char *path, GError **error)
   return TRUE;
 }
 
+/* The rows of a source for the mappings of a case; NULL unless each mapping has one. */
 static void
-find_twins (const Reading *reading, Sc13Samples *samples, Sc13Source source)
+find_others (const Reading *reading, Sc13Samples *samples, Sc13Source source)
 {
-  g_autoptr (GPtrArray) twins = g_ptr_array_new ();
+  g_autoptr (GPtrArray) others = g_ptr_array_new ();
   const GPtrArray *observed = samples->rows[SC13_SAME];
 
   for (guint i = 0; i < observed->len; i++) {
-    g_autofree char *key = twin_key (samples->name, source, g_ptr_array_index (observed, i));
-    StudyRow *twin = g_hash_table_lookup (reading->twins, key);
+    g_autofree char *key = other_key (samples->name, source, g_ptr_array_index (observed, i));
+    StudyRow *other = g_hash_table_lookup (reading->others, key);
 
-    if (twin == NULL)
+    if (other == NULL)
       return;
-    g_ptr_array_add (twins, twin);
+    g_ptr_array_add (others, other);
   }
-  samples->rows[source] = g_steal_pointer (&twins);
+  samples->rows[source] = g_steal_pointer (&others);
 }
 
 /* Samples of one mapping share a group. */
@@ -159,9 +152,9 @@ Sc13Stores *
 sc13_stores_read (const char *const *paths, GError **error)
 {
   g_autoptr (Sc13Stores) stores = g_new0 (Sc13Stores, 1);
-  g_autoptr (GHashTable) twins = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  g_autoptr (GHashTable) others = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   g_autoptr (GHashTable) names = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-  Reading reading = { stores, twins, names };
+  Reading reading = { stores, others, names };
 
   stores->rows = g_ptr_array_new_with_free_func ((GDestroyNotify) study_row_free);
   stores->cases = g_ptr_array_new_with_free_func ((GDestroyNotify) sc13_samples_free);
@@ -171,39 +164,32 @@ sc13_stores_read (const char *const *paths, GError **error)
   for (guint i = 0; i < stores->cases->len; i++) {
     Sc13Samples *samples = g_ptr_array_index (stores->cases, i);
 
-    find_twins (&reading, samples, SC13_COARSE);
-    find_twins (&reading, samples, SC13_LOAD);
+    find_others (&reading, samples, SC13_COARSE);
+    find_others (&reading, samples, SC13_LOAD);
     number_mappings (samples);
   }
   return g_steal_pointer (&stores);
-}
-
-/* Appends what both have of a source; what one lacks, the pool lacks. */
-static void
-append_source (Sc13Samples *pool, const Sc13Samples *samples, Sc13Source source, bool is_first)
-{
-  if (is_first && pool->rows[source] == NULL)
-    pool->rows[source] = g_ptr_array_new ();
-  if (pool->rows[source] != NULL && samples->rows[source] != NULL)
-    g_ptr_array_extend (pool->rows[source], samples->rows[source], NULL, NULL);
-  else
-    g_clear_pointer (&pool->rows[source], g_ptr_array_unref);
 }
 
 Sc13Samples *
 sc13_pool (const Sc13Stores *stores, const char *name, const char *const *cases)
 {
   g_autoptr (Sc13Samples) pool = samples_new (name);
-  bool is_first = true;
 
-  for (; *cases != NULL; cases++) {
-    const Sc13Samples *samples = find_case (stores, *cases);
+  for (guint i = 0; cases[i] != NULL; i++) {
+    const Sc13Samples *samples = find_case (stores, cases[i]);
 
     if (samples == NULL)
       return NULL;
-    for (Sc13Source source = 0; source < SC13_N_SOURCES; source++)
-      append_source (pool, samples, source, is_first);
-    is_first = false;
+    /* A source that one case lacks, the pool lacks. */
+    for (Sc13Source source = 0; source < SC13_N_SOURCES; source++) {
+      if (i == 0 && pool->rows[source] == NULL)
+        pool->rows[source] = g_ptr_array_new ();
+      if (pool->rows[source] != NULL && samples->rows[source] != NULL)
+        g_ptr_array_extend (pool->rows[source], samples->rows[source], NULL, NULL);
+      else
+        g_clear_pointer (&pool->rows[source], g_ptr_array_unref);
+    }
   }
   number_mappings (pool);
   return g_steal_pointer (&pool);

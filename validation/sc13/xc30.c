@@ -1,4 +1,4 @@
-/* xc30.c - dense against sparse placement of SPEC MPI2007 on a Cray XC30, predicted without counters.
+/* xc30.c - slow-downs by dense placement of SPEC MPI2007 on a Cray XC30, predicted without counters.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
@@ -16,7 +16,7 @@
 /* A node: two Xeon E5-2697 v2.  Caches as Intel specifies them.  Bandwidths: STREAM's triad on the
  * E5-2695 v2, which has as many cores and channels, but memory of 1600 instead of 1866 MT/s: 75 GB/s on two
  * chips, 8.7 GB/s on one core (Puget Systems, "Memory Performance for Intel Xeon Haswell-EP DDR4").
- * What is learned takes up most of an error in them. */
+ * The learned memory shares absorb most of an error in them. */
 #define CHIP_CACHE_BYTES (30.0 * 1024 * 1024)
 #define CORE_CACHE_BYTES (256.0 * 1024)
 #define CHIP_Bps         37.5e9
@@ -24,8 +24,8 @@
 
 #define LARGEST_NODE 1024
 
-/* The footprint is a guess, one for all codes; the exponent is the mean of its source, the growth that
- * of three-dimensional blocks.  None was fitted; what else they could be is in the handbook. */
+/* The footprint is a guess, one for all codes; the exponent is the mean of its source, the growth
+ * that of three-dimensional blocks.  None was fitted; the handbook varies them. */
 const PredictNodeAssumptions validation_xc30_assumptions = {
   .footprint_bytes = 16e9,
   .reuse_exponent = PREDICT_REUSE_EXPONENT,
@@ -111,28 +111,13 @@ ascending (gconstpointer left, gconstpointer right)
   return (a > b) - (a < b);
 }
 
-static void
-add_name (GPtrArray *names, const char *name)
-{
-  if (!g_ptr_array_find_with_equal_func (names, name, g_str_equal, NULL))
-    g_ptr_array_add (names, (gpointer) name);
-}
-
-static void
-add_number (GArray *numbers, double number)
-{
-  for (guint at = 0; at < numbers->len; at++)
-    if (g_array_index (numbers, double, at) == number)
-      return;
-  g_array_append_val (numbers, number);
-}
-
+/* The index of a count of ranks; ranks->len: it is not there. */
 static guint
-place_of (const GArray *numbers, double number)
+count_of (const Runs *runs, double ranks)
 {
   guint at = 0;
 
-  while (g_array_index (numbers, double, at) != number)
+  while (at < runs->ranks->len && g_array_index (runs->ranks, double, at) != ranks)
     at++;
   return at;
 }
@@ -163,8 +148,10 @@ list_runs (Runs *runs, const Columns *columns, const char *without, GError **err
         runs->cores % (2 * runs->chips) != 0)
       return refuse_row (
           columns, row, "nodes must be of one kind, with an even number of cores to a chip", error);
-    add_name (runs->codes, code_of (columns, row));
-    add_number (runs->ranks, columns->ranks[row]);
+    if (!g_ptr_array_find_with_equal_func (runs->codes, code_of (columns, row), g_str_equal, NULL))
+      g_ptr_array_add (runs->codes, (gpointer) code_of (columns, row));
+    if (count_of (runs, columns->ranks[row]) == runs->ranks->len)
+      g_array_append_val (runs->ranks, columns->ranks[row]);
   }
   g_array_sort (runs->ranks, ascending);
   if (runs->codes->len >= 3 && runs->ranks->len > VALIDATION_XC30_LEARNED)
@@ -186,7 +173,7 @@ take_seconds (Runs *runs, const Columns *columns, const char *without, GError **
     if (density == N_DENSITIES)
       continue;
     g_ptr_array_find_with_equal_func (runs->codes, code_of (columns, row), g_str_equal, &code);
-    seconds = seconds_at (runs, code, place_of (runs->ranks, columns->ranks[row]), density);
+    seconds = seconds_at (runs, code, count_of (runs, columns->ranks[row]), density);
     if (*seconds > 0)
       return refuse_row (columns, row, "this run is there twice", error);
     *seconds = columns->seconds[row];
@@ -219,24 +206,7 @@ run_of (const Runs *runs, guint code, guint count, int density)
   };
 }
 
-static PredictNodeFigures *
-learn (const Runs *runs, const PredictNodeAssumptions *assumptions, GError **error)
-{
-  g_autoptr (GArray) learned = g_array_new (FALSE, FALSE, sizeof (PredictTimedRun));
-
-  for (guint code = 0; code < runs->codes->len; code++)
-    for (guint count = 0; count < VALIDATION_XC30_LEARNED; count++)
-      for (int density = SPARSE; density < N_DENSITIES; density++) {
-        PredictTimedRun run = run_of (runs, code, count, density);
-
-        g_array_append_val (learned, run);
-      }
-  return predict_node_learn ((const PredictTimedRun *) (gconstpointer) learned->data, learned->len,
-                             (const char *const *) runs->codes->pdata, runs->codes->len,
-                             assumptions, error);
-}
-
-/* Of the counts that were not learned from; held_out[] of the values, [n_codes * n_counts]. */
+/* The values [n_codes * n_counts] of the counts that were not learned from. */
 static double *
 held_out (const ValidationXc30 *result, const double *values, guint *n)
 {
@@ -263,35 +233,12 @@ score (const double *measured, const double *predicted, guint n)
                                 .mean_error = scores.mape };
 }
 
-/* Each value by its place in their order, equal ones by their own: no ties are left. */
-static double
-spearman_by_row (const double *measured, const double *predicted, guint n)
-{
-  g_auto (PredictRanking) ranking = predict_ranking_new (predicted, n);
-  g_autofree double *place = g_new (double, n);
-
-  for (guint at = 0; at < n; at++)
-    place[ranking.order[at]] = at;
-  return predict_score (measured, place, n).spearman;
-}
-
-static void
-judge (ValidationXc30 *result)
-{
-  guint n;
-  g_autofree double *measured = held_out (result, result->measured, &n);
-  g_autofree double *predicted = held_out (result, result->predicted, &n);
-  g_autofree double *carried = held_out (result, result->carried, &n);
-
-  result->model = score (measured, predicted, n);
-  result->mean = score (measured, carried, n);
-  result->mean_spearman_by_row = spearman_by_row (measured, carried, n);
-}
-
 static void
 fill (ValidationXc30 *result, const Runs *runs, const PredictNodeFigures *figures)
 {
   guint n_codes = runs->codes->len, n_counts = runs->ranks->len, n = n_codes * n_counts;
+  g_autofree double *measured = NULL, *predicted = NULL, *carried = NULL, *place = NULL;
+  g_auto (PredictRanking) ranking = { 0 };
 
   *result = (ValidationXc30){ .n_codes = n_codes,
                               .n_counts = n_counts,
@@ -303,7 +250,7 @@ fill (ValidationXc30 *result, const Runs *runs, const PredictNodeFigures *figure
                               .memory_share = g_new (double, n_codes),
                               .overhead = figures->overhead };
   for (guint code = 0; code < n_codes; code++) {
-    double *measured = result->measured + code * n_counts;
+    double *slowdown = result->measured + code * n_counts;
 
     result->code[code] = g_strdup (g_ptr_array_index (runs->codes, code));
     result->memory_share[code] = figures->memory_share[code];
@@ -311,14 +258,24 @@ fill (ValidationXc30 *result, const Runs *runs, const PredictNodeFigures *figure
       PredictTimedRun sparse = run_of (runs, code, count, SPARSE);
       PredictTimedRun dense = run_of (runs, code, count, DENSE);
 
-      measured[count] = dense.seconds / sparse.seconds;
+      slowdown[count] = dense.seconds / sparse.seconds;
       result->predicted[code * n_counts + count] =
           predict_node_time (figures, &dense) / predict_node_time (figures, &sparse);
     }
     for (guint count = 0; count < n_counts; count++)
-      result->carried[code * n_counts + count] = (measured[0] + measured[1]) / 2;
+      result->carried[code * n_counts + count] = (slowdown[0] + slowdown[1]) / 2;
   }
-  judge (result);
+  measured = held_out (result, result->measured, &n);
+  predicted = held_out (result, result->predicted, &n);
+  carried = held_out (result, result->carried, &n);
+  result->model = score (measured, predicted, n);
+  result->mean = score (measured, carried, n);
+  /* Each value of the mean by its place in their order, equal ones by their own: no ties are left. */
+  ranking = predict_ranking_new (carried, n);
+  place = g_new (double, n);
+  for (guint at = 0; at < n; at++)
+    place[ranking.order[at]] = at;
+  result->mean_spearman_by_row = predict_score (measured, place, n).spearman;
 }
 
 gboolean
@@ -328,6 +285,7 @@ validation_xc30_vary (const char *csv_path, const PredictNodeAssumptions *assump
   g_autoptr (PredictTable) table = predict_table_read (csv_path, error);
   g_autoptr (GPtrArray) codes = g_ptr_array_new ();
   g_autoptr (GArray) ranks = g_array_new (FALSE, FALSE, sizeof (double));
+  g_autoptr (GArray) learned = g_array_new (FALSE, FALSE, sizeof (PredictTimedRun));
   g_autofree double *seconds = NULL;
   g_autoptr (PredictNodeFigures) figures = NULL;
   Runs runs = { .path = csv_path, .codes = codes, .ranks = ranks };
@@ -337,8 +295,19 @@ validation_xc30_vary (const char *csv_path, const PredictNodeAssumptions *assump
       !list_runs (&runs, &columns, without, error))
     return FALSE;
   runs.seconds = seconds = g_new0 (double, codes->len * ranks->len * N_DENSITIES);
-  if (!take_seconds (&runs, &columns, without, error) ||
-      (figures = learn (&runs, assumptions, error)) == NULL)
+  if (!take_seconds (&runs, &columns, without, error))
+    return FALSE;
+  for (guint code = 0; code < codes->len; code++)
+    for (guint count = 0; count < VALIDATION_XC30_LEARNED; count++)
+      for (int density = SPARSE; density < N_DENSITIES; density++) {
+        PredictTimedRun run = run_of (&runs, code, count, density);
+
+        g_array_append_val (learned, run);
+      }
+  figures =
+      predict_node_learn ((const PredictTimedRun *) (gconstpointer) learned->data, learned->len,
+                          (const char *const *) codes->pdata, codes->len, assumptions, error);
+  if (figures == NULL)
     return FALSE;
   fill (result, &runs, figures);
   return TRUE;

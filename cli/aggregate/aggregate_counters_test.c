@@ -1,11 +1,9 @@
-/* counted_trace_test.c - the counters of a trace.
+/* aggregate_counters_test.c - rows of tables from the counters of a trace.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
 #include "cli/command.h"
-#include "cli/aggregate/counted_trace.h"
-#include "predictors/aggregation/task_counters.h"
 #include "traces/format.h"
 #include "traces/writer.h"
 
@@ -98,59 +96,59 @@ write_trace (void)
   return path;
 }
 
+/* The row that `aggregate counters` writes of a file; NULL and *error when it fails.  The caller
+ * frees it. */
+static char *
+row_of (const char *path, GError **error)
+{
+  g_autofree char *output = g_strconcat (path, ".csv", NULL);
+  const char *words[] = {
+    "counters", "--program=lu", "--pattern=4", "-q", "-o", output, path, NULL
+  };
+  char *row = NULL;
+
+  if (cli_aggregate_counters (G_N_ELEMENTS (words) - 1, (char **) words, error) == CLI_DONE) {
+    g_assert_true (g_file_get_contents (output, &row, NULL, NULL));
+    g_unlink (output);
+  }
+  return row;
+}
+
+/* The mean of 120 / 100 and 3 / 6. */
 static void
 test_ranks_are_tasks (void)
 {
   static const uint64_t numbers[N_RANKS][N_STRETCHES][2] = { { { 100, 50 }, { 0, 0 }, { 20, 50 } },
                                                              { { 1, 2 }, { 1, 2 }, { 1, 2 } } };
-  g_autoptr (GPtrArray) tasks = g_ptr_array_new_with_free_func ((GDestroyNotify) predict_task_free);
-  g_autofree char *path = NULL;
+  g_autofree char *path = NULL, *row = NULL;
 
   memcpy (counted, numbers, sizeof counted);
   path = write_trace ();
-  g_assert_true (cli_is_counted_trace (path));
-  g_assert_true (cli_counted_trace_read (path, tasks, NULL));
-  g_assert_cmpuint (tasks->len, ==, N_RANKS);
-  g_assert_cmpfloat (((PredictTask *) g_ptr_array_index (tasks, 0))->ipc, ==, 1.2);
-  g_assert_cmpfloat (((PredictTask *) g_ptr_array_index (tasks, 1))->ipc, ==, 0.5);
+  row = row_of (path, NULL);
+  g_assert_cmpstr (row, ==, "program,pattern,ipc\nlu,4,0.85\n");
   g_unlink (path);
 }
 
 static void
 test_a_rank_without_counters (void)
 {
-  g_autoptr (GPtrArray) tasks = g_ptr_array_new_with_free_func ((GDestroyNotify) predict_task_free);
   g_autofree char *path = NULL;
   g_autoptr (GError) error = NULL;
 
   memset (counted[1], 0, sizeof counted[1]);
   counted[0][0][0] = counted[0][0][1] = 1;
   path = write_trace ();
-  g_assert_false (cli_counted_trace_read (path, tasks, &error));
+  g_assert_null (row_of (path, &error));
   g_assert_error (error, CLI_ERROR, CLI_ERROR_INPUT);
   g_assert_true (g_str_has_suffix (error->message, ": rank 1 has no counters"));
   g_unlink (path);
-}
-
-static void
-test_texts_are_no_traces (void)
-{
-  g_autofree char *path = NULL;
-
-  g_close (g_file_open_tmp ("hopcast-counted-XXXXXX", &path, NULL), NULL);
-  g_assert_true (g_file_set_contents (path, "1,,cycles,1,100.00\n", -1, NULL));
-  g_assert_false (cli_is_counted_trace (path));
-  g_unlink (path);
-  g_assert_false (cli_is_counted_trace (path));
-  g_assert_true (cli_is_counted_trace (g_get_tmp_dir ()));
 }
 
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/cli/counted-trace/ranks-are-tasks", test_ranks_are_tasks);
-  g_test_add_func ("/cli/counted-trace/a-rank-without-counters", test_a_rank_without_counters);
-  g_test_add_func ("/cli/counted-trace/texts-are-no-traces", test_texts_are_no_traces);
+  g_test_add_func ("/cli/aggregate/counters/ranks-are-tasks", test_ranks_are_tasks);
+  g_test_add_func ("/cli/aggregate/counters/a-rank-without-counters", test_a_rank_without_counters);
   return g_test_run ();
 }
