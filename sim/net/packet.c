@@ -10,149 +10,22 @@
 
 #include "sim/net/packet_state.h"
 
-/* --- Messages become descriptors ---
- *
- * Software writes descriptors into memory FIFOs; each network injection FIFO
- * is fed by the memory FIFOs that have descriptors for it, one packet from
- * each in turn (bgq.md 3.1, 3.2; the turn is a guess: how engines share
- * memory FIFOs is not published).  A rank has one memory FIFO per network
- * FIFO; remote-get data comes from memory FIFOs that belong to the node.  The
- * messaging unit reads memory far faster than a link sends, so packets are
- * made one at a time, when the FIFO can take one: its depth changes nothing.
- *
- * A network FIFO sends one packet at a time, at link speed (guess: whether it
- * could feed two ports at once is not published). */
-
-static inline uint32_t
-payload_chunks (const PacketNetwork *net, uint64_t bytes)
-{
-  return (uint32_t) ((bytes + net->chunk_bytes - 1) / net->chunk_bytes);
-}
-
-/* A piece of a paced transfer is routed as the whole of it. */
-static uint64_t
-routed_bytes (const SimMessage *message)
-{
-  return MAX (message->bytes, message->whole_bytes);
-}
-
-static uint32_t
-fifo_of_pin (const PacketNetwork *net, uint32_t pin)
-{
-  g_assert (pin < net->n_ports);
-  return pin;
-}
+/* --- Messages become descriptors --- */
 
 static void
-describe_eager (PacketNetwork *net, const SimMessage *message, Descriptor *descriptor)
+post (PacketNetwork *net, uint32_t node, uint32_t message, const TorusDescriptor *posted,
+      int64_t at_ps)
 {
-  uint64_t envelope_bytes = net->engine.machine->parameters.envelope_bytes;
+  uint32_t index = pool_take (&net->descriptors, (void **) &net->descriptor,
+                              sizeof (TorusDescriptor), offsetof (TorusDescriptor, next));
 
-  descriptor->vc = ROUTE_VC_BUBBLE;
-  if (message->kind == SIM_MESSAGE_CONTROL) {
-    descriptor->envelope_chunks =
-        (uint8_t) payload_chunks (net, envelope_bytes + SIM_CONTROL_WORDS_BYTES);
-    descriptor->data_left = false;
-  } else if (message->bytes + envelope_bytes <= net->payload_bytes) {
-    descriptor->software_bytes = (uint8_t) envelope_bytes;
-  } else {
-    /* Longer: the envelope travels in a packet of its own, before the data. */
-    descriptor->envelope_chunks = (uint8_t) payload_chunks (net, envelope_bytes);
-  }
-}
-
-static void
-describe_data (PacketNetwork *net, const SimMessage *message, uint32_t from, uint32_t to,
-               Descriptor *descriptor)
-{
-  RouteChoice choice =
-      route_pami_data (net->engine.machine, net->policy, from, to, routed_bytes (message));
-  uint32_t pin = route_pami_pin (net->engine.machine, to, from,
-                                 net->engine.mapping->slot[message->source_rank]);
-
-  descriptor->vc = message->force_deterministic ? ROUTE_VC_BUBBLE : choice.vc;
-  descriptor->zone = choice.zone;
-  descriptor->fifo = (uint8_t) fifo_of_pin (net, route_pami_pin_to_self (pin));
-  descriptor->owner = net->engine.machine->ranks_per_node;
-}
-
-static Descriptor
-describe (PacketNetwork *net, const SimMessage *message, uint32_t from, uint32_t to)
-{
-  Descriptor descriptor = {
-    .way = route_torus_way (&net->route, from, to),
-    .owner = net->engine.mapping->slot[message->source_rank],
-    .bytes_left = message->bytes,
-    .data_left = true,
-    .next = PACKET_NONE,
-  };
-  RouteChoice choice;
-
-  if (message->kind != SIM_MESSAGE_DATA && message->kind != SIM_MESSAGE_REMOTE_GET)
-    descriptor.fifo = (uint8_t) fifo_of_pin (
-        net, route_pami_pin (net->engine.machine, from, to,
-                             net->engine.mapping->slot[message->destination_rank]));
-  switch ((SimMessageKind) message->kind) {
-  case SIM_MESSAGE_EAGER:
-  case SIM_MESSAGE_CONTROL: describe_eager (net, message, &descriptor); break;
-  case SIM_MESSAGE_REMOTE_GET:
-    descriptor.vc = ROUTE_VC_PRIORITY;
-    descriptor.fifo = (uint8_t) net->n_ports;
-    descriptor.data_left = false;
-    descriptor.envelope_chunks =
-        (uint8_t) payload_chunks (net, SIM_DESCRIPTOR_BYTES * MAX (1u, message->descriptors));
-    break;
-  case SIM_MESSAGE_DATA: describe_data (net, message, from, to, &descriptor); break;
-  case SIM_MESSAGE_DIRECT:
-    /* Descriptors of direct collectives allow all torus FIFOs (bgq.md section
-     * 5); the node's unit takes them in turn (guess). */
-    choice = route_pami_direct (net->engine.machine, net->policy);
-    descriptor.vc = choice.vc;
-    descriptor.zone = choice.zone;
-    descriptor.fifo = (uint8_t) (net->direct_sent[from]++ % net->n_ports);
-    break;
-  case SIM_MESSAGE_SEND:
-  case SIM_MESSAGE_WRITE: g_assert_not_reached ();
-  }
-  return descriptor;
-}
-
-static void
-post (PacketNetwork *net, uint32_t node, uint32_t message, Descriptor descriptor, int64_t at_ps)
-{
-  uint32_t index = pool_take (&net->descriptors, (void **) &net->descriptor, sizeof (Descriptor),
-                              offsetof (Descriptor, next));
-  uint64_t *packets_left = &net->engine.message[message].packets_left;
-  uint64_t bytes = descriptor.bytes_left + descriptor.software_bytes;
-
-  descriptor.message = message;
-  if (descriptor.data_left)
-    *packets_left += bytes == 0 ? 1 : (bytes + net->payload_bytes - 1) / net->payload_bytes;
-  if (descriptor.envelope_chunks)
-    ++*packets_left;
-  net->descriptor[index] = descriptor;
-  if (descriptor.data_left && descriptor.fifo < net->n_ports)
-    net->fifo_messages[(size_t) node * net->n_ports + descriptor.fifo]++;
+  net->descriptor[index] = *posted;
+  net->descriptor[index].message = message;
+  net->engine.message[message].packets_left += torus_descriptor_packets (&net->messages, posted);
+  if (posted->data_left && posted->fifo < net->n_ports)
+    net->fifo_messages[(size_t) node * net->n_ports + posted->fifo]++;
   sim_schedule_push (net->engine.schedule, node, CODE_INJECT, index,
                      at_ps + net->injection_latency_ps);
-}
-
-/* Both cables to the E neighbour: half of the data on each, deterministic
- * (bgq.md section 1). */
-static void
-post_split (PacketNetwork *net, uint32_t message, uint32_t from, uint32_t to, Descriptor descriptor,
-            int64_t at_ps)
-{
-  uint32_t dimension = net->route.shape.n_dimensions - 1;
-  uint64_t bytes = descriptor.bytes_left;
-
-  for (uint32_t plus = 0; plus < 2; plus++) {
-    descriptor.way = route_torus_way_hinted (&net->route, from, to, dimension, plus);
-    descriptor.bytes_left = plus ? bytes - bytes / 2 : bytes / 2;
-    descriptor.vc = ROUTE_VC_BUBBLE;
-    descriptor.fifo = (uint8_t) (2 * dimension + plus);
-    post (net, from, message, descriptor, at_ps);
-  }
 }
 
 static void
@@ -160,17 +33,11 @@ packet_send (SimNetwork *base, const SimMessage *message, int64_t at_ps)
 {
   PacketNetwork *net = (PacketNetwork *) base;
   uint32_t index = packet_engine_message (&net->engine, message, at_ps);
-  uint32_t from = net->engine.mapping->node[message->source_rank];
-  uint32_t to = net->engine.mapping->node[message->destination_rank];
-  Descriptor descriptor;
+  TorusDescriptor descriptors[2];
+  uint32_t n_descriptors = torus_describe (&net->messages, message, descriptors);
 
-  g_assert (from != to);
-  descriptor = describe (net, message, from, to);
-  if (message->kind == SIM_MESSAGE_DATA &&
-      route_pami_e_split (net->engine.machine, from, to, routed_bytes (message)))
-    post_split (net, index, from, to, descriptor, at_ps);
-  else
-    post (net, from, index, descriptor, at_ps);
+  for (uint32_t i = 0; i < n_descriptors; i++)
+    post (net, net->engine.mapping->node[message->source_rank], index, &descriptors[i], at_ps);
 }
 
 /* --- Memory FIFOs --- */
@@ -212,7 +79,7 @@ note_next (const PacketNetwork *net, Fifo *fifo)
 /* --- Injection --- */
 
 static void
-fill_packet (PacketNetwork *net, Packet *packet, Descriptor *descriptor)
+fill_packet (PacketNetwork *net, Packet *packet, TorusDescriptor *descriptor)
 {
   *packet = (Packet){
     .way = descriptor->way,
@@ -226,10 +93,12 @@ fill_packet (PacketNetwork *net, Packet *packet, Descriptor *descriptor)
     descriptor->envelope_chunks = 0;
     return;
   }
-  uint64_t bytes = MIN (descriptor->bytes_left, net->payload_bytes - descriptor->software_bytes);
+  uint64_t bytes =
+      MIN (descriptor->bytes_left, net->messages.payload_bytes - descriptor->software_bytes);
 
   packet->payload_bytes = (uint16_t) bytes;
-  packet->chunks = (uint8_t) (1 + payload_chunks (net, bytes + descriptor->software_bytes));
+  packet->chunks =
+      (uint8_t) (1 + torus_payload_chunks (&net->messages, bytes + descriptor->software_bytes));
   descriptor->bytes_left -= bytes;
   descriptor->data_left = descriptor->bytes_left > 0;
 }
@@ -244,7 +113,7 @@ next_packet (PacketNetwork *net, Fifo *fifo)
   uint32_t index = fifo->next_descriptor;
   uint32_t packet =
       packet_engine_take_packet (&net->engine, (void **) &net->packet, sizeof (Packet));
-  Descriptor *descriptor = &net->descriptor[index];
+  TorusDescriptor *descriptor = &net->descriptor[index];
 
   fill_packet (net, &net->packet[packet], descriptor);
   net->engine.n_packets++;
@@ -253,8 +122,8 @@ next_packet (PacketNetwork *net, Fifo *fifo)
   fifo->last_feeder = feeder_index;
   if (!descriptor->data_left) {
     feeder->head = descriptor->next;
-    pool_give (&net->descriptors, net->descriptor, sizeof (Descriptor), offsetof (Descriptor, next),
-               index);
+    pool_give (&net->descriptors, net->descriptor, sizeof (TorusDescriptor),
+               offsetof (TorusDescriptor, next), index);
   }
   if (feeder->head == PACKET_NONE) {
     /* No descriptor left: the memory FIFO leaves the circle. */
@@ -285,7 +154,7 @@ fifo_ready (PacketNetwork *net, uint32_t node, uint32_t fifo_index)
 static void
 inject (PacketNetwork *net, uint32_t node, uint32_t index)
 {
-  Descriptor *descriptor = &net->descriptor[index];
+  TorusDescriptor *descriptor = &net->descriptor[index];
   uint32_t fifo_index = descriptor->fifo;
   Fifo *fifo = &net->fifo[(size_t) node * net->n_fifos + fifo_index];
   /* This may move the pool of feeders: no pointer into it before. */
@@ -366,12 +235,12 @@ print_packet (const PacketNetwork *net, uint32_t node, const Packet *packet, con
               GString *out)
 {
   const SimMessage *message = &net->engine.message[packet->message].public;
-  uint32_t port_index = route_torus_next_port (&net->route, &packet->way);
+  uint32_t port_index = route_torus_next_port (&net->messages.route, &packet->way);
   const Port *port = port_at (net, node, port_index);
-  TopoCoordinates coordinates = topo_shape_coordinates (&net->route.shape, node);
+  TopoCoordinates coordinates = topo_shape_coordinates (&net->messages.route.shape, node);
 
   g_string_append (out, "\n  node (");
-  for (uint32_t dimension = 0; dimension < net->route.shape.n_dimensions; dimension++)
+  for (uint32_t dimension = 0; dimension < net->messages.route.shape.n_dimensions; dimension++)
     g_string_append_printf (out, "%s%u", dimension ? "," : "", coordinates.at[dimension]);
   g_string_append_printf (out, ") %s: packet of %u chunks on VC %u, rank %u -> %u, next %c%c",
                           place, packet->chunks, packet->vc, message->source_rank,
@@ -536,7 +405,7 @@ name_tables (PacketEngine *engine)
   net->named[CODE_ARRIVE / 16].table = (const char *) net->packet;
   net->named[CODE_ARRIVE / 16].size = sizeof (Packet);
   net->named[CODE_INJECT / 16].table = (const char *) net->descriptor;
-  net->named[CODE_INJECT / 16].size = sizeof (Descriptor);
+  net->named[CODE_INJECT / 16].size = sizeof (TorusDescriptor);
   net->named[CODE_FIFO / 16].table = (const char *) net->fifo;
   net->named[CODE_FIFO / 16].size = sizeof (Fifo);
   net->named[CODE_PORT / 16].size = sizeof (Port);
@@ -553,7 +422,7 @@ prefetch_next (const PacketNetwork *net, SimEvent event)
   const Packet *packet = &net->packet[choose (arrives, event.argument, 0)];
   uint32_t sender = neighbour_at (net, node, topo_port_opposite (in_port));
   uintptr_t port =
-      (uintptr_t) port_at (net, node, route_torus_next_port (&net->route, &packet->way));
+      (uintptr_t) port_at (net, node, route_torus_next_port (&net->messages.route, &packet->way));
   uintptr_t message = (uintptr_t) &net->engine.message[packet->message];
   const Fifo *fifo = &net->fifo[choose ((code & ~15u) == CODE_FIFO, event.argument, 0)];
 
@@ -679,7 +548,7 @@ packet_free (SimNetwork *base)
   packet_table_free (net->fifo);
   packet_table_free (net->fifo_messages);
   packet_table_free (net->memory);
-  g_free (net->direct_sent);
+  torus_messages_clear (&net->messages);
   g_free (net);
 }
 
@@ -701,7 +570,7 @@ init_port (PacketNetwork *net, uint32_t node, uint32_t port_index)
   int64_t latency_ps =
       p->hop_latency_ps + topo_machine_extra_latency_ps (net->engine.machine, node, port_index);
 
-  port->neighbour = topo_shape_neighbour (&net->route.shape, node, port_index);
+  port->neighbour = topo_shape_neighbour (&net->messages.route.shape, node, port_index);
   net->neighbour[(size_t) node * net->n_ports + port_index] = port->neighbour;
   port->latency_ps = (uint32_t) latency_ps;
   port->wake_ps = NEVER_PS;
@@ -728,7 +597,6 @@ init_nodes (PacketNetwork *net)
   net->fifo = packet_table_new (sizeof (Fifo) * (size_t) net->n_nodes * net->n_fifos);
   net->fifo_messages = packet_table_new (sizeof (uint64_t) * n_links);
   net->memory = packet_table_new (sizeof (NodeMemory) * net->n_nodes);
-  net->direct_sent = g_new0 (uint32_t, net->n_nodes);
   for (uint32_t node = 0; node < net->n_nodes; node++) {
     for (uint32_t port_index = 0; port_index < net->n_ports; port_index++)
       init_port (net, node, port_index);
@@ -739,50 +607,15 @@ init_nodes (PacketNetwork *net)
   }
 }
 
-/* What the fields of the hot path can hold. */
-static gboolean
-check_limits (const TopoMachine *machine, GError **error)
-{
-  const TopoParameters *p = &machine->parameters;
-  uint64_t software_bytes =
-      MAX (2 * SIM_DESCRIPTOR_BYTES, p->envelope_bytes + SIM_CONTROL_WORDS_BYTES);
-  uint64_t payload_bytes = MAX (p->packet_payload_bytes, software_bytes);
-  uint64_t chunks = (p->packet_header_bytes + payload_bytes + p->chunk_bytes - 1) / p->chunk_bytes;
-
-  if (p->packet_header_bytes != p->chunk_bytes)
-    g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK,
-                 "packet.header: the packet network needs a header of one chunk");
-  else if (chunks > 63)
-    g_set_error (
-        error, SIM_ERROR, SIM_ERROR_NETWORK,
-        "packet.chunk: a packet, also one that carries two descriptors or an envelope, may "
-        "have at most 63 chunks, not %" G_GUINT64_FORMAT,
-        chunks);
-  else if (p->packet_payload_bytes > UINT16_MAX)
-    g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK, "packet.payload: at most 65535 bytes");
-  else if (p->envelope_bytes > UINT8_MAX)
-    g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK, "mpi.envelope: at most 255 bytes");
-  else if (p->hop_latency_ps > 1000000000 || p->token_latency_ps < 1)
-    g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK,
-                 "link.hop_latency: must be below 1 ms, link.token_latency above 0");
-  else if (p->dynamic_tokens > 60000 || p->bubble_tokens > 60000 || p->priority_tokens > 60000)
-    g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK, "router: at most 60000 tokens");
-  else if (topo_shape_nodes (&machine->shape) > SIM_SCHEDULE_MAX_NODES)
-    g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK, "more nodes than the schedule can hold");
-  else
-    return TRUE;
-  return FALSE;
-}
-
 SimNetwork *
-sim_packet_new (const TopoMachine *machine, const TopoMapping *mapping, RoutePolicy policy,
-                const SimClient *client, void *client_data, GError **error)
+sim_packet_general_new (const TopoMachine *machine, const TopoMapping *mapping, RoutePolicy policy,
+                        const SimClient *client, void *client_data, GError **error)
 {
   const TopoParameters *p = &machine->parameters;
   double wire_Bps = (double) p->link_bandwidth_Bps * (1.0 - p->link_overhead);
   PacketNetwork *net;
 
-  if (!check_limits (machine, error))
+  if (!torus_check_limits (machine, error))
     return NULL;
   net = g_new0 (PacketNetwork, 1);
   net->engine.base = (SimNetwork){
@@ -794,14 +627,11 @@ sim_packet_new (const TopoMachine *machine, const TopoMapping *mapping, RoutePol
   };
   net->engine.machine = machine;
   net->engine.mapping = mapping;
-  net->policy = policy;
-  route_torus_init (&net->route, &machine->shape);
+  torus_messages_init (&net->messages, machine, mapping, policy);
   net->n_nodes = topo_shape_nodes (&machine->shape);
   net->n_ports = topo_shape_ports (&machine->shape);
   net->n_fifos = net->n_ports + 1;
   net->n_queues = (uint32_t) p->dynamic_queues;
-  net->chunk_bytes = (uint32_t) p->chunk_bytes;
-  net->payload_bytes = (uint32_t) p->packet_payload_bytes;
   net->reception_depth = (uint32_t) p->reception_packets;
   net->receiver_grants = (uint32_t) p->receiver_grants;
   net->escape = p->escape;

@@ -112,9 +112,9 @@ send_neighbours (SimNetwork *network, const TopoMachine *machine, uint32_t n_rou
       }
 }
 
-typedef enum { UNIFORM, UNIFORM_DYNAMIC, NEIGHBOURS } Pattern;
-static const char *const pattern_names[] = { "uniform random", "uniform random, dynamic",
-                                             "nearest neighbour" };
+typedef enum { UNIFORM, UNIFORM_GENERAL, UNIFORM_DYNAMIC, NEIGHBOURS } Pattern;
+static const char *const pattern_names[] = { "uniform random", "uniform, general engine",
+                                             "uniform random, dynamic", "nearest neighbour" };
 
 typedef struct {
   double cpu_s, wall_s, hops, events;
@@ -136,10 +136,12 @@ run_once (const TopoMachine *machine, const RoutePaths *paths, const TopoMapping
 {
   g_autoptr (GError) error = NULL;
   uint32_t n_nodes = topo_shape_nodes (&machine->shape);
+  RoutePolicy policy = pattern == UNIFORM || pattern == NEIGHBOURS ? ROUTE_POLICY_DETERMINISTIC
+                                                                   : ROUTE_POLICY_DEFAULT;
   Sink sink = { 0 };
   SimNetwork *network =
       paths ? sim_ib_new (machine, paths, mapping, &sink_client, &sink, &error)
-            : sim_packet_new (machine, mapping, ROUTE_POLICY_DEFAULT, &sink_client, &sink, &error);
+            : sim_packet_new (machine, mapping, policy, &sink_client, &sink, &error);
   int64_t start_us = g_get_monotonic_time ();
   double start_cpu_s = cpu_seconds ();
 
@@ -147,9 +149,9 @@ run_once (const TopoMachine *machine, const RoutePaths *paths, const TopoMapping
     send_neighbours (network, machine, MAX (1, n_messages / 10));
   else
     send_uniform (network, n_nodes, n_messages,
-                  paths                ? SIM_MESSAGE_SEND
-                  : pattern == UNIFORM ? SIM_MESSAGE_DATA
-                                       : SIM_MESSAGE_DIRECT);
+                  paths                        ? SIM_MESSAGE_SEND
+                  : pattern == UNIFORM_DYNAMIC ? SIM_MESSAGE_DIRECT
+                                               : SIM_MESSAGE_DATA);
   if (!sim_network_run (network, &error))
     g_error ("%s", error->message);
 
@@ -231,6 +233,22 @@ compare_with_torus (void)
           100 * ratio[COMPARISONS / 2], 100 * ratio[0], 100 * ratio[COMPARISONS - 1]);
 }
 
+/* The two engines of tori by turns, on the same messages. */
+static void
+compare_engines (void)
+{
+  double ratio[COMPARISONS];
+
+  for (uint32_t run = 0; run < COMPARISONS; run++) {
+    double deterministic = bench ("bgq:1024", UNIFORM, 20);
+
+    ratio[run] = deterministic / bench ("bgq:1024", UNIFORM_GENERAL, 20);
+  }
+  qsort (ratio, COMPARISONS, sizeof *ratio, by_value);
+  printf ("the engine of deterministic traffic to the general one: %.2f (%.2f .. %.2f)\n",
+          ratio[COMPARISONS / 2], ratio[0], ratio[COMPARISONS - 1]);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -242,6 +260,7 @@ main (int argc, char **argv)
     bench (argv[1],
            argv[2][0] == 'n'   ? NEIGHBOURS
            : argv[2][0] == 'd' ? UNIFORM_DYNAMIC
+           : argv[2][0] == 'g' ? UNIFORM_GENERAL
                                : UNIFORM,
            (uint32_t) atoi (argv[3]));
     return 0;
@@ -253,6 +272,7 @@ main (int argc, char **argv)
   bench ("bgq:1024", NEIGHBOURS, 100);
   bench ("bgq:1024", UNIFORM, 40);
   bench ("bgq:1024", UNIFORM_DYNAMIC, 40);
+  compare_engines ();
   bench ("bgq:512", UNIFORM, 40);
   bench ("bgq:8192", UNIFORM, 6);
   bench ("bgq:49152", UNIFORM, 1);

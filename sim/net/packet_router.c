@@ -28,7 +28,7 @@
 static inline uint32_t
 allowed_dimensions (const PacketNetwork *net, const Packet *packet)
 {
-  return net->route.allowed[packet->flags >> FLAG_ZONE_SHIFT][packet->way.pending];
+  return net->messages.route.allowed[packet->flags >> FLAG_ZONE_SHIFT][packet->way.pending];
 }
 
 static inline uint32_t
@@ -220,7 +220,7 @@ static void
 dynamic_raise (PacketNetwork *net, uint32_t node, const Packet *packet, uint32_t bit)
 {
   uint64_t mask = UINT64_C (1) << bit;
-  uint32_t escape = route_torus_next_port (&net->route, &packet->way);
+  uint32_t escape = route_torus_next_port (&net->messages.route, &packet->way);
 
   for (uint32_t dimensions = allowed_dimensions (net, packet); dimensions;
        dimensions &= dimensions - 1) {
@@ -294,7 +294,7 @@ inject_raise (PacketNetwork *net, uint32_t node, const Packet *packet, uint32_t 
 {
   uint32_t dimensions = packet->flags & FLAG_DYNAMIC
                             ? allowed_dimensions (net, packet)
-                            : 1u << net->route.next_dimension[packet->way.pending];
+                            : 1u << net->messages.route.next_dimension[packet->way.pending];
 
   for (; dimensions; dimensions &= dimensions - 1) {
     uint32_t port_index = port_of (packet, (uint32_t) __builtin_ctz (dimensions));
@@ -312,7 +312,7 @@ arrive_deterministic (PacketNetwork *net, uint32_t node, uint32_t in_port, uint3
 {
   Packet *packet = &net->packet[index];
   uint32_t vc = packet->vc;
-  uint32_t port_index = route_torus_next_port (&net->route, &packet->way);
+  uint32_t port_index = route_torus_next_port (&net->messages.route, &packet->way);
   Port *port = port_at (net, node, port_index);
   bool turns = port_index != in_port;
   uint32_t chunks = packet->chunks;
@@ -376,7 +376,7 @@ packet_fifo_head (PacketNetwork *net, uint32_t node, uint32_t fifo_index)
   } else {
     Port *port;
 
-    port_index = route_torus_next_port (&net->route, &packet->way);
+    port_index = route_torus_next_port (&net->messages.route, &packet->way);
     port = port_at (net, node, port_index);
     if (!is_open (net, port) || !finds_room (net, port, packet->vc, packet->chunks, true))
       port_index = PACKET_NONE;
@@ -534,7 +534,7 @@ inject_lower (PacketNetwork *net, uint32_t node, const Packet *packet, uint32_t 
   uint16_t mask = (uint16_t) ~(1u << fifo);
 
   if (!(packet->flags & FLAG_DYNAMIC)) {
-    port_at (net, node, route_torus_next_port (&net->route, &packet->way))
+    port_at (net, node, route_torus_next_port (&net->messages.route, &packet->way))
         ->want_inject[packet->vc] &= mask;
     return;
   }

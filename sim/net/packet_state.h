@@ -32,6 +32,7 @@
 #pragma once
 
 #include "sim/net/packet_engine.h"
+#include "sim/net/torus_messages.h"
 
 /* Event codes, in the order in which they fire at equal times: what arrives
  * from outside first, then what the node does about it. */
@@ -139,36 +140,19 @@ typedef struct {
   uint32_t owner;      /* slot of the rank, or ranks_per_node for the remote-get FIFO */
 } Feeder;
 
-/* What the messaging unit has been told to send: one message, or one of its
- * halves. */
-typedef struct {
-  RouteWay way;
-  uint8_t vc, zone;
-  uint8_t fifo;
-  uint8_t envelope_chunks; /* payload chunks of a packet that carries no user data, 0: none */
-  uint8_t software_bytes;  /* in the payload of a data packet, before the user's */
-  uint32_t owner;          /* of the memory FIFO */
-  uint32_t message;
-  uint32_t next;
-  uint64_t bytes_left; /* user bytes not yet in packets */
-  bool data_left;      /* a data packet is due even if bytes_left is 0 */
-} Descriptor;
-
 typedef struct {
   int64_t memory_ps; /* the memory port is busy until here */
 } NodeMemory;
 
 typedef struct {
   PacketEngine engine; /* first: a SimNetwork * is a PacketNetwork * */
-  RoutePolicy policy;
-  RouteTorus route;
+  TorusMessages messages;
 
   /* The machine in the units of the hot path. */
   uint32_t n_nodes, n_ports, n_fifos, n_queues;
   int64_t wire_ps[64];   /* by chunks: time on the link, header and trailer included */
   int64_t memory_ps[64]; /* by chunks: time of the memory port */
   int64_t token_latency_ps, injection_latency_ps, reception_latency_ps;
-  uint32_t chunk_bytes, payload_bytes;
   uint32_t reception_depth, receiver_grants;
   bool escape, stay_on_bubble;
   bool is_large; /* does not fit in the cache: fetch ahead in more stages */
@@ -192,9 +176,8 @@ typedef struct {
 
   Packet *packet;
   Feeder *feeder;
-  Descriptor *descriptor;
+  TorusDescriptor *descriptor;
   Pool feeders, descriptors;
-  uint32_t *direct_sent; /* [node] messages of direct collectives so far */
 } PacketNetwork;
 
 static inline Port *

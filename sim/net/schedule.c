@@ -333,13 +333,17 @@ sort_within_nodes (SimEvent *events, uint32_t n)
 
 /* Makes `window` the current one; its events are in the ring by then. */
 static void
-enter_window (SimSchedule *schedule, int64_t window)
+take_bucket (SimSchedule *schedule, int64_t window)
 {
   uint32_t index = (uint32_t) window & (SIM_SCHEDULE_RING - 1);
   SimBucket *bucket = &schedule->ring[index];
   uint32_t n = (uint32_t) (bucket->next - bucket->first);
 
-  schedule->window = window;
+  schedule->n_due = n;
+  schedule->n_events += n;
+  schedule->next_due = 0;
+  if (bucket->first == NULL)
+    return;
   due_grow (schedule, n);
   sort_by_node (schedule, bucket->first, n);
   sort_within_nodes (schedule->due, n);
@@ -347,29 +351,40 @@ enter_window (SimSchedule *schedule, int64_t window)
   schedule->spare[schedule->n_spare++] = *bucket;
   *bucket = (SimBucket){ NULL, NULL, NULL };
   schedule->occupied[index / 64] &= ~(UINT64_C (1) << (index % 64));
-  schedule->n_due = n;
-  schedule->n_events += n;
-  schedule->next_due = 0;
 }
 
-bool
-sim_schedule_next_window (SimSchedule *schedule)
+int64_t
+sim_schedule_peek (const SimSchedule *schedule)
 {
   int64_t window = ring_first (schedule);
 
-  g_assert (schedule->next_due == schedule->n_due);
   if (schedule->n_far > 0) {
     int64_t far_window = schedule->far[0].event.at_ps >> schedule->window_bits;
 
     if (window < 0 || far_window < window)
       window = far_window;
   }
-  if (window < 0)
-    return false;
+  return window;
+}
+
+void
+sim_schedule_enter (SimSchedule *schedule, int64_t window)
+{
+  g_assert (schedule->next_due == schedule->n_due && window > schedule->window);
   /* What the ring now has room for moves in before anything new is pushed, so
    * that each window keeps the order of creation. */
   schedule->window = window;
   far_move_in (schedule);
-  enter_window (schedule, window);
+  take_bucket (schedule, window);
+}
+
+bool
+sim_schedule_next_window (SimSchedule *schedule)
+{
+  int64_t window = sim_schedule_peek (schedule);
+
+  if (window < 0)
+    return false;
+  sim_schedule_enter (schedule, window);
   return true;
 }

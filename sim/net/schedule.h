@@ -98,6 +98,12 @@ void sim_schedule_free (SimSchedule *schedule);
 /* Goes to the next window that has events; false when none are left. */
 bool sim_schedule_next_window (SimSchedule *schedule);
 
+/* The two halves of that, for an engine whose windows have other events too:
+ * the number of the next window with events, -1 when none are left; and the
+ * step to a window that is not behind it. */
+int64_t sim_schedule_peek (const SimSchedule *schedule);
+void sim_schedule_enter (SimSchedule *schedule, int64_t window);
+
 /* First instant of the current window: what other nodes did up to here is
  * settled. */
 static inline int64_t

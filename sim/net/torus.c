@@ -1,0 +1,294 @@
+/* torus.c - the packet network of a torus whose packets all take deterministic ways.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "sim/net/torus_state.h"
+
+/* --- The laws at the end of a run ---
+ *
+ * Every packet is delivered, every token is back, bytes in = bytes out. */
+
+#define DUMPED_PORTS 20u
+
+static bool
+is_idle (const Torus *net, uint32_t node, uint32_t port_index)
+{
+  Port *port = port_of (net, node_at (net, node), port_index);
+
+  for (uint32_t vc = 0; vc < VCS; vc++)
+    for (uint32_t slot = 0; slot < net->n_slots[vc]; slot++)
+      if (vc_slots (net, node, port_index, vc)[slot] == NEVER_PS)
+        return false;
+  return !is_wanted (port);
+}
+
+static void
+print_port (const Torus *net, uint32_t node, uint32_t port_index, GString *out)
+{
+  const Port *port = port_of (net, node_at (net, node), port_index);
+  TopoCoordinates coordinates = topo_shape_coordinates (&net->messages.route.shape, node);
+
+  g_string_append (out, "\n  node (");
+  for (uint32_t dimension = 0; dimension < net->messages.route.shape.n_dimensions; dimension++)
+    g_string_append_printf (out, "%s%u", dimension ? "," : "", coordinates.at[dimension]);
+  g_string_append_printf (out, ") port %c%c: wanted by receive buffers %x and FIFOs %x",
+                          topo_dimension_letter (port_index / 2), port_index % 2 ? '+' : '-',
+                          port->listed, port->want[BUBBLE] | port->want[PRIORITY] | port->future);
+}
+
+static gboolean
+check_idle (const Torus *net, GError **error)
+{
+  g_autoptr (GString) out = g_string_new (NULL);
+  uint32_t n_printed = 0;
+
+  for (uint32_t node = 0; node < net->n_nodes; node++)
+    for (uint32_t port = 0; port < net->n_ports; port++)
+      if (!is_idle (net, node, port) && n_printed++ < DUMPED_PORTS)
+        print_port (net, node, port, out);
+  if (n_printed > 0 || net->in_flight > 0 || net->descriptors.n_taken > 0) {
+    g_set_error (error, SIM_ERROR, SIM_ERROR_STALL,
+                 "network stalled at %" G_GINT64_FORMAT " ps: %" G_GUINT64_FORMAT
+                 " packets and %u descriptors cannot move; blocked:%s",
+                 net->now_ps, net->in_flight, net->descriptors.n_taken, out->str);
+    return FALSE;
+  }
+  g_assert (net->engine.messages.n_taken == 0 && net->feeders.n_taken == 0);
+  g_assert (net->engine.payload_sent == net->engine.payload_received);
+  return TRUE;
+}
+
+/* What each node counted at its two ends of the links, under the numbers of
+ * the links. */
+static void
+collect_counters (Torus *net)
+{
+  SimCounters *counters = net->engine.base.counters;
+
+  for (uint32_t node = 0; node < net->n_nodes; node++)
+    for (uint32_t port_index = 0; port_index < net->n_ports; port_index++) {
+      uint32_t neighbour = node_at (net, node)->neighbour[port_index];
+
+      if (neighbour == PACKET_NONE)
+        continue;
+      const Port *sent = port_of (net, node_at (net, node), port_index);
+      const Waited *waited = waited_at (net, node_at (net, neighbour), port_index);
+
+      counters->link[(size_t) node * net->n_ports + port_index] = (SimLinkCounters){
+        .payload_bytes = sent->payload_bytes,
+        .bubble_chunks = sent->bubble_chunks,
+        .priority_chunks = priority_port (net, node, port_index)->chunks,
+        .received_packets = sent->packets, /* all arrive */
+        .buffered_packets = waited->packets,
+        .buffered_ps = waited->ps,
+      };
+    }
+  for (size_t fifo = 0; fifo < (size_t) net->n_nodes * net->n_ports; fifo++)
+    counters->fifo_messages[fifo] = net->fifo_messages[fifo];
+  packet_engine_count (&net->engine);
+  counters->events += net->n_looks;
+}
+
+static gboolean
+torus_run (SimNetwork *base, GError **error)
+{
+  Torus *net = (Torus *) base;
+  gboolean ok;
+
+  torus_run_windows (net);
+  ok = check_idle (net, error);
+  collect_counters (net);
+  return ok;
+}
+
+static void
+torus_timer (SimNetwork *base, uint32_t rank, uint64_t cookie, int64_t at_ps)
+{
+  Torus *net = (Torus *) base;
+
+  packet_engine_timer (&net->engine, net->engine.mapping->node[rank], CODE_TIMER, rank, cookie,
+                       at_ps);
+}
+
+/* --- Construction --- */
+
+static void
+torus_free (SimNetwork *base)
+{
+  Torus *net = (Torus *) base;
+
+  packet_engine_free (&net->engine);
+  torus_messages_clear (&net->messages);
+  for (uint32_t window = 0; window < net->n_ring; window++) {
+    g_free (net->bucket[window].ports);
+    g_free (net->bucket[window].receptions);
+  }
+  g_free (net->bucket);
+  g_free (net->occupied);
+  g_free (net->scratch);
+  g_free (net->feeder);
+  g_free (net->descriptor);
+  packet_table_free (net->nodes);
+  packet_table_free (net->priority_ports);
+  packet_table_free (net->priority_slots);
+  packet_table_free (net->priority_links);
+  packet_table_free (net->fifo_messages);
+  g_free (net);
+}
+
+static const SimNetworkClass torus_class = {
+  .name = "packet",
+  .summary = "every packet, virtual channel, token and FIFO",
+  .free = torus_free,
+  .send = torus_send,
+  .timer = torus_timer,
+  .run = torus_run,
+};
+
+/* Fields of Packet.way.  A dimension's hops need as many bits as its longest way. */
+static void
+init_ways (Torus *net)
+{
+  const RouteTorus *route = &net->messages.route;
+  uint32_t bit = 0;
+
+  for (uint32_t k = 0; k < route->shape.n_dimensions; k++) {
+    uint32_t dimension = route->order[k];
+    uint32_t size = route->shape.size[dimension];
+    uint32_t hops = route->shape.wrap[dimension] ? size / 2 : size - 1;
+
+    net->first_bit[dimension] = (uint8_t) bit;
+    for (; hops > 0; hops >>= 1)
+      net->dimension_of_bit[bit++] = (uint8_t) dimension;
+  }
+  net->hops_mask = (1u << bit) - 1;
+  net->first_sign = (uint8_t) bit;
+}
+
+static uint32_t
+whole_lines (size_t bytes)
+{
+  return (uint32_t) ((bytes + 63) / 64 * 64);
+}
+
+static void
+init_places (Torus *net)
+{
+  const TopoParameters *p = &net->engine.machine->parameters;
+  size_t n_links = (size_t) net->n_nodes * net->n_ports;
+
+  net->n_slots[BUBBLE] = (uint32_t) p->bubble_tokens;
+  net->n_slots[PRIORITY] = (uint32_t) p->priority_tokens;
+  for (uint32_t vc = 0; vc < VCS; vc++) {
+    /* The bubble VC's last place is the mark of starved_mark(). */
+    net->n_lines[vc] = (net->n_slots[vc] + (vc == BUBBLE) + 7) / 8;
+    net->last_line[vc] = (1u << MIN (8, net->n_slots[vc])) - 1;
+    while ((1u << net->id_shift[vc]) < net->n_slots[vc])
+      net->id_shift[vc]++;
+  }
+  net->links_at = (uint32_t) sizeof (Node);
+  net->receptions_at = whole_lines (net->links_at + (2u * net->n_ports << net->id_shift[BUBBLE]));
+  net->port_bytes = 64 * (net->n_lines[BUBBLE] + 1);
+  net->ports_at = net->receptions_at +
+                  whole_lines (8 * (size_t) net->n_ports * net->reception_depth) +
+                  64 * net->n_lines[BUBBLE];
+  net->inputs_at = net->ports_at - 64 * net->n_lines[BUBBLE] + net->n_ports * net->port_bytes;
+  net->input_bytes = whole_lines (sizeof (Packet) * net->n_slots[BUBBLE] + sizeof (Waited));
+  net->fifos_at = net->inputs_at + net->n_ports * net->input_bytes;
+  net->node_bytes = net->fifos_at + net->n_fifos * (uint32_t) sizeof (Fifo) + 64;
+  net->priority_bytes = (uint32_t) sizeof (PriorityPort) + 64 * net->n_lines[PRIORITY];
+
+  net->nodes = packet_table_new ((size_t) net->n_nodes * net->node_bytes);
+  net->priority_ports = packet_table_new (n_links * net->priority_bytes);
+  net->priority_slots =
+      packet_table_new ((n_links << net->id_shift[PRIORITY]) * sizeof *net->priority_slots);
+  net->priority_links =
+      packet_table_new ((n_links << net->id_shift[PRIORITY]) * sizeof *net->priority_links);
+  net->fifo_messages = packet_table_new (n_links * sizeof *net->fifo_messages);
+}
+
+static void
+init_node (Torus *net, uint32_t index)
+{
+  Node *node = node_at (net, index);
+
+  for (uint32_t port = 0; port < net->n_ports; port++) {
+    node->neighbour[port] = topo_shape_neighbour (&net->messages.route.shape, index, port);
+    if (topo_machine_extra_latency_ps (net->engine.machine, index, port) > 0)
+      node->far |= (uint16_t) (1u << port);
+    port_of (net, node, port)->wake_ps = NEVER_PS;
+  }
+  for (uint32_t fifo = 0; fifo < net->n_fifos; fifo++)
+    *fifo_of (net, node, fifo) = (Fifo){
+      .chosen_ps = -1,
+      .last_feeder = PACKET_NONE,
+      .previous_feeder = PACKET_NONE,
+      .first_incoming = PACKET_NONE,
+    };
+}
+
+/* Beyond what a core has of second-level cache: more is kept back. */
+#define LARGE_BYTES ((size_t) 8 << 20)
+
+SimNetwork *
+sim_packet_new (const TopoMachine *machine, const TopoMapping *mapping, RoutePolicy policy,
+                const SimClient *client, void *client_data, GError **error)
+{
+  const TopoParameters *p = &machine->parameters;
+  double wire_Bps = (double) p->link_bandwidth_Bps * (1.0 - p->link_overhead);
+  int64_t window_ps;
+  Torus *net;
+
+  if (policy != ROUTE_POLICY_DETERMINISTIC)
+    return sim_packet_general_new (machine, mapping, policy, client, client_data, error);
+  if (!torus_check_limits (machine, error))
+    return NULL;
+  net = g_new0 (Torus, 1);
+  net->engine.base = (SimNetwork){
+    .class = &torus_class,
+    .client = client,
+    .client_data = client_data,
+    .lookahead_ps = MIN (p->hop_latency_ps, p->token_latency_ps),
+    .counters = sim_counters_new (machine),
+  };
+  net->engine.machine = machine;
+  net->engine.mapping = mapping;
+  torus_messages_init (&net->messages, machine, mapping, policy);
+  net->n_nodes = topo_shape_nodes (&machine->shape);
+  net->n_ports = topo_shape_ports (&machine->shape);
+  net->n_fifos = net->n_ports + 1;
+  net->reception_depth = (uint32_t) p->reception_packets;
+  net->receiver_grants = (uint32_t) p->receiver_grants;
+  for (uint32_t chunks = 0; chunks < G_N_ELEMENTS (net->wire_ps); chunks++) {
+    net->wire_ps[chunks] =
+        packet_bytes_ps (chunks * p->chunk_bytes + p->packet_trailer_bytes, wire_Bps);
+    net->memory_ps[chunks] =
+        packet_bytes_ps (chunks * p->chunk_bytes, (double) p->memory_bandwidth_Bps);
+  }
+  net->latency_ps[0] = p->hop_latency_ps;
+  net->latency_ps[1] = p->hop_latency_ps + p->midplane_latency_ps;
+  net->token_latency_ps = p->token_latency_ps;
+  net->injection_latency_ps = p->injection_latency_ps;
+  net->reception_latency_ps = p->reception_latency_ps;
+  init_ways (net);
+  init_places (net);
+  for (uint32_t node = 0; node < net->n_nodes; node++)
+    init_node (net, node);
+  net->n_kept = (size_t) net->n_nodes * net->node_bytes > LARGE_BYTES ? MAX_KEPT : 1;
+
+  /* Nodes affect each other, a FIFO's next packet another port and receptions
+   * the client in a later window only. */
+  window_ps = MIN (net->engine.base.lookahead_ps, net->wire_ps[1]);
+  while (net->window_bits < MAX_WINDOW_BITS && INT64_C (2) << net->window_bits <= window_ps)
+    net->window_bits++;
+  net->window = -1;
+  net->sweep_ps = SWEEP_PS;
+  net->n_ring = 64;
+  while (net->n_ring < MAX_RING && (int64_t) net->n_ring << net->window_bits < RING_PS)
+    net->n_ring *= 2;
+  net->bucket = g_new0 (Bucket, net->n_ring);
+  net->occupied = g_new0 (uint64_t, net->n_ring / 64);
+  net->engine.schedule = sim_schedule_new (net->n_nodes, INT64_C (1) << net->window_bits);
+  return &net->engine.base;
+}

@@ -1,0 +1,215 @@
+/* torus_inject.c - messages become the packets at the heads of a torus node's injection FIFOs.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Software writes descriptors into memory FIFOs; each network injection FIFO
+ * is fed by the memory FIFOs that have descriptors for it, one packet from
+ * each in turn (bgq.md 3.1, 3.2; the turn is a guess: how engines share
+ * memory FIFOs is not published).  A rank has one memory FIFO per network
+ * FIFO; remote-get data comes from memory FIFOs that belong to the node.  A network
+ * FIFO sends one packet at a time, at link speed (guess: whether it could feed
+ * two ports at once is not published).
+ *
+ * A FIFO takes its next packet when the last byte of the one before has left.
+ * The choice does not depend on descriptors that come in the meantime, which
+ * queue up behind all others, so it is made when that packet's head leaves, and
+ * the port that it wants is told.  Descriptors that come up to the moment for
+ * which the choice was made stand in the circle as if they had come before it. */
+#include "config.h"
+
+#include "sim/net/torus_state.h"
+
+/* Puts a descriptor at the end of its memory FIFO, which is made when the
+ * owner has none; a new one has its turn when all others have had theirs. */
+static void
+feed (Torus *net, Fifo *fifo, uint32_t index)
+{
+  Descriptor *descriptor = &net->descriptor[index];
+  bool before_head = descriptor->at_ps <= fifo->chosen_ps;
+  uint32_t last = before_head ? fifo->previous_feeder : fifo->last_feeder, at = last;
+
+  descriptor->next = PACKET_NONE;
+  if (at != PACKET_NONE)
+    do {
+      Feeder *feeder = &net->feeder[at];
+
+      if (feeder->owner == descriptor->owner) {
+        net->descriptor[feeder->tail].next = index;
+        feeder->tail = index;
+        return;
+      }
+      at = feeder->next;
+    } while (at != last);
+  at = pool_take (&net->feeders, (void **) &net->feeder, sizeof (Feeder), offsetof (Feeder, next));
+  net->feeder[at] = (Feeder){ index, index, at, descriptor->owner };
+  if (last != PACKET_NONE) {
+    net->feeder[at].next = net->feeder[last].next;
+    net->feeder[last].next = at;
+  }
+  if (before_head && !fifo->stayed && descriptor->owner == fifo->head_owner) {
+    /* The memory FIFO of the head, which had nothing left, would have stayed. */
+    fifo->stayed = true;
+    fifo->last_feeder = at;
+    if (last == PACKET_NONE)
+      fifo->previous_feeder = at;
+    return;
+  }
+  fifo->previous_feeder = at;
+  if (!before_head || !fifo->stayed)
+    fifo->last_feeder = at;
+}
+
+/* Takes one packet from the memory FIFO whose turn it is. */
+static void
+take_packet (Torus *net, Fifo *fifo)
+{
+  uint32_t before = fifo->last_feeder, feeder_index = net->feeder[before].next;
+  Feeder *feeder = &net->feeder[feeder_index];
+  uint32_t index = feeder->head;
+  Descriptor *descriptor = &net->descriptor[index];
+
+  fifo->packet = (Packet){ .way = descriptor->way, .message = descriptor->message };
+  fifo->vc = descriptor->vc;
+  fifo->has_head = true;
+  if (descriptor->envelope_chunks) {
+    fifo->packet.chunks = (uint8_t) (1 + descriptor->envelope_chunks);
+    descriptor->envelope_chunks = 0;
+  } else {
+    uint64_t bytes =
+        MIN (descriptor->bytes_left, net->messages.payload_bytes - descriptor->software_bytes);
+
+    fifo->packet.payload_bytes = (uint16_t) bytes;
+    fifo->packet.chunks =
+        (uint8_t) (1 + torus_payload_chunks (&net->messages, bytes + descriptor->software_bytes));
+    descriptor->bytes_left -= bytes;
+    descriptor->data_left = descriptor->bytes_left > 0;
+  }
+  net->engine.n_packets++;
+  net->engine.payload_sent += fifo->packet.payload_bytes;
+  fifo->previous_feeder = before;
+  fifo->last_feeder = feeder_index;
+  fifo->stayed = true;
+  fifo->head_owner = feeder->owner;
+  if (!descriptor->data_left) {
+    feeder->head = descriptor->next;
+    pool_give (&net->descriptors, net->descriptor, sizeof (Descriptor), offsetof (Descriptor, next),
+               index);
+  }
+  if (feeder->head == PACKET_NONE) {
+    /* No descriptor left: the memory FIFO leaves the circle. */
+    if (before == feeder_index) {
+      fifo->last_feeder = PACKET_NONE;
+    } else {
+      net->feeder[before].next = feeder->next;
+      fifo->last_feeder = before;
+    }
+    fifo->previous_feeder = fifo->last_feeder;
+    fifo->stayed = false;
+    pool_give (&net->feeders, net->feeder, sizeof (Feeder), offsetof (Feeder, next), feeder_index);
+  }
+}
+
+/* Moves the first descriptor that came in to its memory FIFO. */
+static void
+feed_first (Torus *net, Fifo *fifo)
+{
+  uint32_t index = fifo->first_incoming;
+
+  fifo->first_incoming = net->descriptor[index].next;
+  feed (net, fifo, index);
+}
+
+/* Chooses the head for ready_ps, when the FIFO can take one, or for later if
+ * nothing is there by then.  False: there is nothing. */
+bool
+torus_choose_head (Torus *net, Fifo *fifo, int64_t ready_ps)
+{
+  uint32_t first = fifo->first_incoming;
+
+  fifo->ready_ps = ready_ps;
+  fifo->injected = false;
+  if (fifo->last_feeder == PACKET_NONE) {
+    if (first == PACKET_NONE)
+      return false;
+    if (net->descriptor[first].at_ps >= ready_ps) {
+      fifo->ready_ps = net->descriptor[first].at_ps;
+      fifo->injected = true;
+      fifo->sequence = net->descriptor[first].sequence;
+      feed_first (net, fifo);
+    }
+  }
+  while (!fifo->injected && fifo->first_incoming != PACKET_NONE &&
+         net->descriptor[fifo->first_incoming].at_ps <= ready_ps)
+    feed_first (net, fifo);
+  /* Descriptors of the same instant come behind one that is taken at once. */
+  fifo->chosen_ps = fifo->ready_ps - fifo->injected;
+  take_packet (net, fifo);
+  return true;
+}
+
+/* A descriptor is in its memory FIFO now. */
+void
+torus_inject (Torus *net, uint32_t node_index, uint32_t index)
+{
+  Descriptor *descriptor = &net->descriptor[index];
+  Node *node = node_at (net, node_index);
+  uint32_t fifo_index = descriptor->fifo;
+  Fifo *fifo = fifo_of (net, node, fifo_index);
+
+  descriptor->at_ps = net->engine.now_ps;
+  descriptor->sequence = net->n_injected++;
+  descriptor->next = PACKET_NONE;
+  if (fifo->first_incoming == PACKET_NONE)
+    fifo->first_incoming = index;
+  else
+    net->descriptor[fifo->last_incoming].next = index;
+  fifo->last_incoming = index;
+  if (fifo->has_head)
+    return;
+  torus_choose_head (net, fifo, fifo->ready_ps);
+  announce (net, node_index, node, fifo_index, fifo);
+}
+
+static uint32_t
+packed_way (const Torus *net, const RouteWay *way)
+{
+  uint32_t packed = (uint32_t) way->plus << net->first_sign;
+
+  for (uint32_t dimension = 0; dimension < net->messages.route.shape.n_dimensions; dimension++)
+    packed |= (uint32_t) way->hops[dimension] << net->first_bit[dimension];
+  return packed;
+}
+
+void
+torus_send (SimNetwork *base, const SimMessage *message, int64_t at_ps)
+{
+  Torus *net = (Torus *) base;
+  uint32_t index = packet_engine_message (&net->engine, message, at_ps);
+  uint32_t node = net->engine.mapping->node[message->source_rank];
+  TorusDescriptor described[2];
+  uint32_t n_described = torus_describe (&net->messages, message, described);
+
+  for (uint32_t i = 0; i < n_described; i++) {
+    const TorusDescriptor *from = &described[i];
+    uint32_t to = pool_take (&net->descriptors, (void **) &net->descriptor, sizeof (Descriptor),
+                             offsetof (Descriptor, next));
+
+    g_assert (from->vc != ROUTE_VC_DYNAMIC);
+    net->descriptor[to] = (Descriptor){
+      .way = packed_way (net, &from->way),
+      .message = index,
+      .owner = from->owner,
+      .bytes_left = from->bytes_left,
+      .vc = from->vc == ROUTE_VC_PRIORITY ? PRIORITY : BUBBLE,
+      .fifo = from->fifo,
+      .envelope_chunks = from->envelope_chunks,
+      .software_bytes = from->software_bytes,
+      .data_left = from->data_left,
+    };
+    net->engine.message[index].packets_left += torus_descriptor_packets (&net->messages, from);
+    if (from->data_left && from->fifo < net->n_ports)
+      net->fifo_messages[(size_t) node * net->n_ports + from->fifo]++;
+    sim_schedule_push (net->engine.schedule, node, CODE_INJECT, to,
+                       at_ps + net->injection_latency_ps);
+  }
+}

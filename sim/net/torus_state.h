@@ -1,0 +1,413 @@
+/* torus_state.h - state of the engine of deterministic torus traffic; private to torus*.c.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The rules are those of packet_router.c, and so are the results, to the last
+ * picosecond and counter.  This engine does less for each hop:
+ *
+ *  - A packet joins the list of its next port when it leaves the last one,
+ *    marked with the time at which its head will be there.  No event of its own
+ *    brings it there.
+ *  - A packet at the head of an injection FIFO is announced to its port when
+ *    the packet before it leaves.
+ *  - A token on its way back is the time from which its buffer slot counts as
+ *    free.  A port compares its slots with the clock.
+ *  - What nodes do to each other takes effect in a later window, so a port sees
+ *    before a window begins all that can want it in that window, and ports do
+ *    not affect each other within it.  They are visited in any order: a window
+ *    is an array of port numbers, and the exact time is in the port.
+ *  - Effects on other nodes go through a short queue, so that their memory is
+ *    fetched before it is changed.
+ *
+ * The events left are "a port looks for something to send" and "a packet is
+ * received".  A window has three phases: the client's callbacks and injections
+ * in the order of time of each node, then receptions in the order of time, then
+ * ports.  A window is shorter than the latency between nodes and than the
+ * shortest packet, so nothing that a phase decides belongs to an earlier one. */
+#pragma once
+
+#include "sim/net/packet_engine.h"
+#include "sim/net/torus_messages.h"
+
+#define ALWAYS_INLINE static inline __attribute__ ((always_inline))
+#define RARE          static __attribute__ ((noinline))
+
+#define MAX_WINDOW_BITS 15u
+#define RING_PS         (INT64_C (8) << 20) /* so much of the future is in buckets; the rest is rare */
+#define MAX_RING        16384u
+#define MAX_PORTS       (2 * TOPO_MAX_DIMENSIONS)
+#define MAX_SLOTS       4095u /* of one virtual channel of a link */
+#define NOWHERE         255u
+#define SWEEP_PS        (INT64_C (1) << 30)
+
+/* The engine's own virtual channels. */
+enum { BUBBLE, PRIORITY, VCS };
+
+/* Event codes of the schedule, in the order in which they fire at equal times. */
+enum {
+  CODE_INJECT,  /* argument = descriptor */
+  CODE_DELIVER, /* argument = message */
+  CODE_TIMER,   /* argument = timer */
+  CODE_WAKE,    /* argument = port number: a look that lay beyond the ring */
+  CODE_RECEIVE, /* argument = place of the packet: a reception that lay beyond it */
+};
+
+/* A packet in a receive buffer.  `way`: hops left, a field of bits per
+ * dimension, in the deterministic order from the lowest bit on; above them the
+ * signs. */
+typedef struct {
+  uint32_t way;
+  uint32_t message;
+  uint32_t since; /* its head is here from then on; low 32 bits of the time */
+  uint16_t payload_bytes;
+  uint8_t chunks;
+  uint8_t unused;
+} Packet;
+
+/* Which of a port's four lists a packet waits in: straight on or turning, on
+ * either virtual channel.  The bits of Port.listed. */
+#define LIST(vc, turns) (2u * (vc) + (turns))
+#define PRIORITY_LISTS  (1u << LIST (PRIORITY, 0) | 1u << LIST (PRIORITY, 1))
+
+/* The packets that want a port on one virtual channel, in the order in which
+ * they come: by time, then by input port. */
+typedef struct {
+  uint16_t head[2], tail[2]; /* [turns] input port << shift | slot */
+  uint32_t turning_since;    /* of the last packet that turns */
+} Lists;
+
+/* A port: the sender's end of a link.  Before it in memory, in a cache line or
+ * more: for each slot of the bubble VC's receive buffer at the other end, the
+ * time from which it counts as free, NEVER_PS when a packet has it; and in the
+ * last place the mark of starved_mark(). */
+typedef struct {
+  int64_t free_ps;    /* the link is idle from then on */
+  int64_t wake_ps;    /* when it looks next, NEVER_PS: not before something wakes it */
+  uint16_t want[VCS]; /* bit FIFO: its head wants to go here on that VC */
+  uint16_t future;    /* bit FIFO: its head will, from the FIFO's ready_ps on */
+  uint16_t early;     /* bit FIFO, also in want: its head came at free_ps or at the last look */
+  uint8_t listed;     /* bit list: packets are in it, or on their way */
+  uint8_t grants;     /* to receivers since the last one to injection */
+  uint8_t turn_next;  /* of two lists that can both send, the turning one is next */
+  uint8_t last_fifo;  /* served last */
+  Lists lists;        /* of the bubble VC */
+  uint64_t payload_bytes, packets, bubble_chunks;
+} Port;
+
+_Static_assert(sizeof (Port) == 64, "a port is its slots and one cache line");
+
+/* What only the priority VC needs.  Behind it: the slots of its receive buffer. */
+typedef struct {
+  Lists lists;
+  uint64_t chunks;
+} PriorityPort;
+
+typedef struct {
+  uint32_t neighbour[MAX_PORTS];
+  int64_t memory_ps;                  /* the memory port is busy until here */
+  uint16_t far;                       /* bit port: its link leaves the midplane */
+  uint16_t next_reception[MAX_PORTS]; /* place of each reception FIFO that is used next */
+} Node;
+
+/* A network injection FIFO: the packet at its head and the memory FIFOs behind. */
+typedef struct {
+  int64_t ready_ps;  /* the head is there from then on; without one: the last packet is gone */
+  int64_t chosen_ps; /* descriptors injected up to then came before the head was chosen */
+  Packet packet;     /* the head */
+  uint8_t vc;        /* of the head */
+  bool has_head;
+  bool injected;            /* the head was chosen when its descriptor came */
+  bool stayed;              /* the head's memory FIFO has descriptors left */
+  uint32_t sequence;        /* ... which was the so-manieth of all */
+  uint32_t last_feeder;     /* circle of memory FIFOs with descriptors: the last served */
+  uint32_t previous_feeder; /* ... before the head was chosen */
+  uint32_t first_incoming, last_incoming; /* descriptors that came since */
+  uint32_t head_owner;                    /* of the memory FIFO that the head came from */
+  uint8_t unused[4];
+} Fifo;
+
+_Static_assert(sizeof (Fifo) == 64, "a FIFO is a cache line");
+
+/* A memory FIFO that has descriptors. */
+typedef struct {
+  uint32_t head, tail;
+  uint32_t next;  /* feeder of the same network FIFO */
+  uint32_t owner; /* slot of the rank, or ranks_per_node for the remote-get FIFO */
+} Feeder;
+
+typedef struct {
+  uint32_t way, message;
+  uint32_t next;
+  uint32_t owner;
+  uint64_t bytes_left;
+  int64_t at_ps;     /* injected */
+  uint32_t sequence; /* of the injections of all */
+  uint8_t vc, fifo, envelope_chunks, software_bytes;
+  bool data_left;
+} Descriptor;
+
+/* What a node does to another, kept back until its memory has been fetched. */
+typedef struct {
+  int64_t at_ps;
+  Packet packet;
+  uint32_t node;
+  uint16_t slot;
+  uint8_t in_port, vc;
+  uint8_t port; /* which it wants next, NOWHERE: it is received */
+} Going;
+
+typedef struct {
+  int64_t at_ps;
+  uint32_t node;
+  uint16_t slot;
+  uint8_t port, vc;
+} Token;
+
+#define MAX_KEPT 16u
+
+/* The ports that may look in a window, and the packets that are received in
+ * it: time in the window << 41 | input port << 37 | VC << 36 | slot << 24 | node. */
+typedef struct {
+  uint32_t *ports;
+  uint64_t *receptions;
+  uint32_t n_ports, ports_capacity, n_receptions, receptions_capacity;
+} Bucket;
+
+/* Arrays are read so far beyond their ends when memory is fetched ahead. */
+#define AHEAD 32u
+
+typedef struct {
+  PacketEngine engine; /* first: a SimNetwork * is a Torus * */
+  TorusMessages messages;
+
+  /* The machine in the units of the hot path. */
+  uint32_t n_nodes, n_ports, n_fifos;
+  int64_t wire_ps[64], memory_ps[64]; /* by chunks */
+  int64_t latency_ps[2];              /* of a link; of one that leaves a midplane */
+  int64_t token_latency_ps, injection_latency_ps, reception_latency_ps;
+  uint32_t reception_depth, receiver_grants;
+  uint32_t hops_mask;           /* of Packet.way */
+  uint8_t dimension_of_bit[32]; /* of Packet.way */
+  uint8_t first_bit[TOPO_MAX_DIMENSIONS];
+  uint8_t first_sign;
+
+  /* Sizes and places in a node's memory, bytes; slots of the receive buffers. */
+  uint32_t node_bytes, port_bytes, input_bytes, priority_bytes;
+  uint32_t links_at, receptions_at, ports_at, inputs_at, fifos_at;
+  uint32_t n_slots[VCS], n_lines[VCS], last_line[VCS]; /* last_line: bit slot, in the last 8 */
+  uint32_t id_shift[VCS];
+
+  char *nodes;
+  char *priority_ports;     /* [node * n_ports + port] of priority_bytes */
+  Packet *priority_slots;   /* [(node * n_ports + input) << shift | slot] */
+  uint16_t *priority_links; /* as priority_slots */
+  uint64_t *fifo_messages;  /* [node * n_ports + torus FIFO] */
+  Feeder *feeder;
+  Descriptor *descriptor;
+  Pool feeders, descriptors;
+  uint32_t n_injected;
+
+  uint32_t window_bits;
+  int64_t window, window_ps; /* the current one, and when it begins */
+  int64_t now_ps;
+  int64_t sweep_ps;   /* when Packet.since must be looked after */
+  uint64_t in_flight; /* packets that have left their FIFO and are not received */
+  uint64_t n_looks;
+  uint32_t n_ring;    /* windows in the ring of buckets, a power of two */
+  Bucket *bucket;     /* [n_ring] */
+  uint64_t *occupied; /* bit bucket */
+  uint64_t *scratch;
+  uint32_t scratch_capacity;
+
+  uint32_t n_kept; /* how many of each kind are kept back: 1 or MAX_KEPT */
+  uint32_t n_going, n_tokens;
+  Going going[MAX_KEPT];
+  Token token[MAX_KEPT];
+} Torus;
+
+/* --- Places in memory --- */
+
+ALWAYS_INLINE Node *
+node_at (const Torus *net, uint32_t node)
+{
+  return (Node *) (net->nodes + (size_t) node * net->node_bytes);
+}
+
+ALWAYS_INLINE Port *
+port_of (const Torus *net, Node *node, uint32_t port)
+{
+  return (Port *) ((char *) node + net->ports_at + port * net->port_bytes);
+}
+
+ALWAYS_INLINE int64_t *
+bubble_slots (const Torus *net, Port *port)
+{
+  return (int64_t *) ((char *) port - 8 * 8 * (size_t) net->n_lines[BUBBLE]);
+}
+
+/* Nonzero while something waits for tokens: those that come must wake the port. */
+ALWAYS_INLINE int64_t *
+starved_mark (Port *port)
+{
+  return (int64_t *) port - 1;
+}
+
+ALWAYS_INLINE Packet *
+bubble_packets (const Torus *net, Node *node, uint32_t in_port)
+{
+  return (Packet *) ((char *) node + net->inputs_at + in_port * net->input_bytes);
+}
+
+ALWAYS_INLINE Waited *
+waited_at (const Torus *net, Node *node, uint32_t in_port)
+{
+  return (Waited *) &bubble_packets (net, node, in_port)[net->n_slots[BUBBLE]];
+}
+
+ALWAYS_INLINE uint16_t *
+bubble_links (const Torus *net, Node *node)
+{
+  return (uint16_t *) ((char *) node + net->links_at);
+}
+
+ALWAYS_INLINE Fifo *
+fifo_of (const Torus *net, Node *node, uint32_t fifo)
+{
+  return (Fifo *) ((char *) node + net->fifos_at) + fifo;
+}
+
+ALWAYS_INLINE PriorityPort *
+priority_port (const Torus *net, uint32_t node, uint32_t port)
+{
+  return (PriorityPort *) (net->priority_ports +
+                           ((size_t) node * net->n_ports + port) * net->priority_bytes);
+}
+
+ALWAYS_INLINE int64_t *
+vc_slots (const Torus *net, uint32_t node, uint32_t port, uint32_t vc)
+{
+  return vc == BUBBLE ? bubble_slots (net, port_of (net, node_at (net, node), port))
+                      : (int64_t *) (priority_port (net, node, port) + 1);
+}
+
+ALWAYS_INLINE Lists *
+vc_lists (const Torus *net, uint32_t node, uint32_t port, uint32_t vc)
+{
+  return vc == BUBBLE ? &port_of (net, node_at (net, node), port)->lists
+                      : &priority_port (net, node, port)->lists;
+}
+
+ALWAYS_INLINE Packet *
+vc_packet (const Torus *net, uint32_t node, uint32_t vc, uint32_t id)
+{
+  uint32_t shift = net->id_shift[vc], in_port = id >> shift, slot = id & ((1u << shift) - 1);
+
+  return vc == BUBBLE
+             ? &bubble_packets (net, node_at (net, node), in_port)[slot]
+             : &net->priority_slots[((size_t) node * net->n_ports + in_port) << shift | slot];
+}
+
+ALWAYS_INLINE uint16_t *
+vc_links (const Torus *net, uint32_t node, uint32_t vc)
+{
+  return vc == BUBBLE
+             ? bubble_links (net, node_at (net, node))
+             : &net->priority_links[((size_t) node * net->n_ports) << net->id_shift[PRIORITY]];
+}
+
+/* --- Ways --- */
+
+ALWAYS_INLINE uint32_t
+next_port (const Torus *net, uint32_t way)
+{
+  uint32_t dimension = net->dimension_of_bit[__builtin_ctz (way)];
+
+  return 2 * dimension + ((way >> (net->first_sign + dimension)) & 1);
+}
+
+/* --- Windows --- */
+
+/* Room for more. */
+void torus_grow_ports (Bucket *bucket);
+void torus_grow_receptions (Bucket *bucket);
+
+ALWAYS_INLINE Bucket *
+bucket_at (Torus *net, int64_t window)
+{
+  uint32_t index = (uint32_t) window & (net->n_ring - 1);
+
+  net->occupied[index / 64] |= UINT64_C (1) << (index % 64);
+  return &net->bucket[index];
+}
+
+/* The port looks at at_ps, or before. */
+ALWAYS_INLINE void
+wake (Torus *net, uint32_t node, uint32_t port_index, Port *port, int64_t at_ps)
+{
+  int64_t window = at_ps >> net->window_bits;
+  Bucket *bucket;
+
+  if (at_ps >= port->wake_ps)
+    return;
+  port->wake_ps = at_ps;
+  if (G_UNLIKELY (window - net->window >= net->n_ring)) {
+    sim_schedule_push (net->engine.schedule, node, CODE_WAKE, node << 4 | port_index, at_ps);
+    return;
+  }
+  bucket = bucket_at (net, window);
+  if (G_UNLIKELY (bucket->n_ports == bucket->ports_capacity))
+    torus_grow_ports (bucket);
+  bucket->ports[bucket->n_ports++] = node << 4 | port_index;
+}
+
+/* A packet is received at at_ps; place: input port << 13 | VC << 12 | slot. */
+ALWAYS_INLINE void
+expect_reception (Torus *net, uint32_t node, uint32_t place, int64_t at_ps)
+{
+  int64_t window = at_ps >> net->window_bits;
+  Bucket *bucket;
+
+  if (G_UNLIKELY (window - net->window >= net->n_ring)) {
+    sim_schedule_push (net->engine.schedule, node, CODE_RECEIVE, place, at_ps);
+    return;
+  }
+  bucket = bucket_at (net, window);
+  if (G_UNLIKELY (bucket->n_receptions == bucket->receptions_capacity))
+    torus_grow_receptions (bucket);
+  bucket->receptions[bucket->n_receptions++] =
+      (uint64_t) (at_ps & ((1 << net->window_bits) - 1)) << 41 | (uint64_t) place << 24 | node;
+}
+
+/* The head will be there at ready_ps: its port looks then. */
+ALWAYS_INLINE void
+announce (Torus *net, uint32_t node_index, Node *node, uint32_t fifo_index, const Fifo *fifo)
+{
+  uint32_t port_index = next_port (net, fifo->packet.way);
+  Port *port = port_of (net, node, port_index);
+
+  port->future |= (uint16_t) (1u << fifo_index);
+  wake (net, node_index, port_index, port, MAX (port->free_ps, fifo->ready_ps));
+}
+
+ALWAYS_INLINE bool
+is_wanted (const Port *port)
+{
+  return (port->want[BUBBLE] | port->want[PRIORITY] | port->future | port->listed) != 0;
+}
+
+/* --- torus_inject.c --- */
+
+/* Chooses the head for ready_ps, when the FIFO can take one, or for later if
+ * nothing is there by then.  False: there is nothing. */
+bool torus_choose_head (Torus *net, Fifo *fifo, int64_t ready_ps);
+
+/* A descriptor is in its memory FIFO now. */
+void torus_inject (Torus *net, uint32_t node, uint32_t descriptor);
+
+/* SimNetworkClass.send */
+void torus_send (SimNetwork *base, const SimMessage *message, int64_t at_ps);
+
+/* --- torus_router.c --- */
+
+/* All windows, until nothing is left to do or nothing moves any more. */
+void torus_run_windows (Torus *net);
