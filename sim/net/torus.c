@@ -5,6 +5,8 @@
 
 #include "sim/net/torus_state.h"
 
+#include <string.h>
+
 /* --- The laws at the end of a run ---
  *
  * Every packet is delivered, every token is back, bytes in = bytes out. */
@@ -17,7 +19,7 @@ is_idle (const Torus *net, uint32_t node, uint32_t port_index)
   Port *port = port_of (net, node_at (net, node), port_index);
 
   for (uint32_t vc = 0; vc < VCS; vc++)
-    for (uint32_t slot = 0; slot < net->n_slots[vc]; slot++)
+    for (uint32_t slot = 0; slot < net->places.n_slots[vc]; slot++)
       if (vc_slots (net, node, port_index, vc)[slot] == NEVER_PS)
         return false;
   return !is_wanted (port);
@@ -96,7 +98,10 @@ torus_run (SimNetwork *base, GError **error)
   Torus *net = (Torus *) base;
   gboolean ok;
 
-  torus_run_windows (net);
+  if (memcmp (&net->places, &torus_bgq_places, sizeof net->places) == 0)
+    torus_run_windows_bgq (net);
+  else
+    torus_run_windows (net);
   ok = check_idle (net, error);
   collect_counters (net);
   return ok;
@@ -166,45 +171,26 @@ init_ways (Torus *net)
   net->first_sign = (uint8_t) bit;
 }
 
-static uint32_t
-whole_lines (size_t bytes)
-{
-  return (uint32_t) ((bytes + 63) / 64 * 64);
-}
-
 static void
 init_places (Torus *net)
 {
   const TopoParameters *p = &net->engine.machine->parameters;
   size_t n_links = (size_t) net->n_nodes * net->n_ports;
 
-  net->n_slots[BUBBLE] = (uint32_t) p->bubble_tokens;
-  net->n_slots[PRIORITY] = (uint32_t) p->priority_tokens;
-  for (uint32_t vc = 0; vc < VCS; vc++) {
-    /* The bubble VC's last place is the mark of starved_mark(). */
-    net->n_lines[vc] = (net->n_slots[vc] + (vc == BUBBLE) + 7) / 8;
-    net->last_line[vc] = (1u << MIN (8, net->n_slots[vc])) - 1;
-    while ((1u << net->id_shift[vc]) < net->n_slots[vc])
-      net->id_shift[vc]++;
-  }
-  net->links_at = (uint32_t) sizeof (Node);
-  net->receptions_at = whole_lines (net->links_at + (2u * net->n_ports << net->id_shift[BUBBLE]));
-  net->port_bytes = 64 * (net->n_lines[BUBBLE] + 1);
-  net->ports_at = net->receptions_at +
-                  whole_lines (8 * (size_t) net->n_ports * net->reception_depth) +
-                  64 * net->n_lines[BUBBLE];
-  net->inputs_at = net->ports_at - 64 * net->n_lines[BUBBLE] + net->n_ports * net->port_bytes;
-  net->input_bytes = whole_lines (sizeof (Packet) * net->n_slots[BUBBLE] + sizeof (Waited));
-  net->fifos_at = net->inputs_at + net->n_ports * net->input_bytes;
-  net->node_bytes = net->fifos_at + net->n_fifos * (uint32_t) sizeof (Fifo) + 64;
-  net->priority_bytes = (uint32_t) sizeof (PriorityPort) + 64 * net->n_lines[PRIORITY];
+  const uint32_t bubble = (uint32_t) p->bubble_tokens, priority = (uint32_t) p->priority_tokens;
+  uint32_t shift[VCS] = { 0, 0 };
 
-  net->nodes = packet_table_new ((size_t) net->n_nodes * net->node_bytes);
-  net->priority_ports = packet_table_new (n_links * net->priority_bytes);
+  for (uint32_t vc = 0; vc < VCS; vc++)
+    while ((1u << shift[vc]) < (vc == BUBBLE ? bubble : priority))
+      shift[vc]++;
+  net->places = (Places) PLACES (net->n_ports, bubble, shift[BUBBLE], priority, shift[PRIORITY],
+                                 net->reception_depth);
+  net->nodes = packet_table_new ((size_t) net->n_nodes * net->places.node_bytes);
+  net->priority_ports = packet_table_new (n_links * net->places.priority_bytes);
   net->priority_slots =
-      packet_table_new ((n_links << net->id_shift[PRIORITY]) * sizeof *net->priority_slots);
+      packet_table_new ((n_links << net->places.id_shift[PRIORITY]) * sizeof *net->priority_slots);
   net->priority_links =
-      packet_table_new ((n_links << net->id_shift[PRIORITY]) * sizeof *net->priority_links);
+      packet_table_new ((n_links << net->places.id_shift[PRIORITY]) * sizeof *net->priority_links);
   net->fifo_messages = packet_table_new (n_links * sizeof *net->fifo_messages);
 }
 
@@ -271,11 +257,13 @@ sim_packet_new (const TopoMachine *machine, const TopoMapping *mapping, RoutePol
   net->token_latency_ps = p->token_latency_ps;
   net->injection_latency_ps = p->injection_latency_ps;
   net->reception_latency_ps = p->reception_latency_ps;
+  net->full_chunks =
+      (uint8_t) (1 + torus_payload_chunks (&net->messages, net->messages.payload_bytes));
   init_ways (net);
   init_places (net);
   for (uint32_t node = 0; node < net->n_nodes; node++)
     init_node (net, node);
-  net->n_kept = (size_t) net->n_nodes * net->node_bytes > LARGE_BYTES ? MAX_KEPT : 1;
+  net->n_kept = (size_t) net->n_nodes * net->places.node_bytes > LARGE_BYTES ? MAX_KEPT : 1;
 
   /* Nodes affect each other, a FIFO's next packet another port and receptions
    * the client in a later window only. */

@@ -59,6 +59,19 @@ feed (Torus *net, Fifo *fifo, uint32_t index)
     fifo->last_feeder = at;
 }
 
+/* All packets of the descriptor but the last, when the head is one of them. */
+static void
+set_aside (Torus *net, Fifo *fifo, Descriptor *descriptor)
+{
+  uint64_t packets = (descriptor->bytes_left - 1) / net->messages.payload_bytes;
+
+  if (descriptor->message != fifo->packet.message || descriptor->way != fifo->packet.way ||
+      descriptor->envelope_chunks > 0 || descriptor->software_bytes > 0)
+    return;
+  fifo->full_packets = (uint32_t) MIN (packets, 1u << 30);
+  descriptor->bytes_left -= (uint64_t) fifo->full_packets * net->messages.payload_bytes;
+}
+
 /* Takes one packet from the memory FIFO whose turn it is. */
 static void
 take_packet (Torus *net, Fifo *fifo)
@@ -106,7 +119,23 @@ take_packet (Torus *net, Fifo *fifo)
     fifo->previous_feeder = fifo->last_feeder;
     fifo->stayed = false;
     pool_give (&net->feeders, net->feeder, sizeof (Feeder), offsetof (Feeder, next), feeder_index);
+  } else if (before == feeder_index && net->descriptor[feeder->head].bytes_left > 0) {
+    /* Alone in the circle: most of what is left is packets like each other. */
+    set_aside (net, fifo, &net->descriptor[feeder->head]);
   }
+}
+
+/* The next of the packets that take_packet() set aside. */
+static void
+take_full_packet (Torus *net, Fifo *fifo)
+{
+  fifo->full_packets--;
+  fifo->has_head = true;
+  fifo->chosen_ps = fifo->ready_ps;
+  fifo->packet.payload_bytes = (uint16_t) net->messages.payload_bytes;
+  fifo->packet.chunks = net->full_chunks;
+  net->engine.n_packets++;
+  net->engine.payload_sent += net->messages.payload_bytes;
 }
 
 /* Moves the first descriptor that came in to its memory FIFO. */
@@ -128,6 +157,15 @@ torus_choose_head (Torus *net, Fifo *fifo, int64_t ready_ps)
 
   fifo->ready_ps = ready_ps;
   fifo->injected = false;
+  if (fifo->full_packets > 0) {
+    if (first == PACKET_NONE) {
+      take_full_packet (net, fifo);
+      return true;
+    }
+    net->descriptor[net->feeder[fifo->last_feeder].head].bytes_left +=
+        (uint64_t) fifo->full_packets * net->messages.payload_bytes;
+    fifo->full_packets = 0;
+  }
   if (fifo->last_feeder == PACKET_NONE) {
     if (first == PACKET_NONE)
       return false;

@@ -21,7 +21,7 @@ apply_token (Torus *net, const Token *token)
 RARE void
 insert_turning (Torus *net, const Going *going, Lists *lists, uint16_t *links, uint32_t id)
 {
-  uint32_t shift = net->id_shift[going->vc], at = lists->head[1], before = UINT32_MAX;
+  uint32_t shift = places_of (net)->id_shift[going->vc], at = lists->head[1], before = UINT32_MAX;
 
   for (;;) {
     const Packet *packet = vc_packet (net, going->node, going->vc, at);
@@ -42,7 +42,8 @@ insert_turning (Torus *net, const Going *going, Lists *lists, uint16_t *links, u
 ALWAYS_INLINE void
 apply_going (Torus *net, const Going *going, uint32_t vc)
 {
-  uint32_t shift = net->id_shift[vc], id = (uint32_t) going->in_port << shift | going->slot;
+  uint32_t shift = places_of (net)->id_shift[vc],
+           id = (uint32_t) going->in_port << shift | going->slot;
   uint32_t turns = going->port != going->in_port, listed_bit = 1u << LIST (vc, turns);
   Node *node = node_at (net, going->node);
   Port *port;
@@ -158,9 +159,9 @@ room_on (const Torus *net, const int64_t *slots, uint32_t vc)
 {
   uint32_t mask;
 
-  if (G_UNLIKELY (net->n_lines[vc] > 1))
-    return room_in_lines (slots, net->n_slots[vc], net->now_ps);
-  mask = free_slots (slots, net->now_ps) & net->last_line[vc];
+  if (G_UNLIKELY (places_of (net)->n_lines[vc] > 1))
+    return room_in_lines (slots, places_of (net)->n_slots[vc], net->now_ps);
+  mask = free_slots (slots, net->now_ps) & places_of (net)->last_line[vc];
   return (Room){ 31u - (uint32_t) __builtin_clz (mask | 1), mask != 0, (mask & (mask - 1)) != 0 };
 }
 
@@ -202,7 +203,8 @@ transmit (Torus *net, uint32_t node_index, Node *node, uint32_t port_index, Port
                     (uint8_t) port_there };
   __builtin_prefetch (&bubble_packets (net, next, port_index)[slot], 1);
   __builtin_prefetch (port_of (net, next, port_there == NOWHERE ? 0 : port_there), 1);
-  __builtin_prefetch (&bubble_links (net, next)[port_index << net->id_shift[BUBBLE]], 1);
+  __builtin_prefetch (&bubble_links (net, next)[port_index << places_of (net)->id_shift[BUBBLE]],
+                      1);
 }
 
 /* The first packet of a list goes.  `waited`: it was picked by the arbiter. */
@@ -212,7 +214,7 @@ send_listed (Torus *net, uint32_t node_index, Node *node, uint32_t port_index, P
 {
   Lists *lists = vc == BUBBLE ? &port->lists : vc_lists (net, node_index, port_index, vc);
   const uint16_t *links = vc == BUBBLE ? bubble_links (net, node) : vc_links (net, node_index, vc);
-  uint32_t shift = net->id_shift[vc], id = lists->head[turns], in_port = id >> shift;
+  uint32_t shift = places_of (net)->id_shift[vc], id = lists->head[turns], in_port = id >> shift;
   uint32_t is_last = id == lists->tail[turns];
   const Packet *packet = vc == BUBBLE
                              ? &bubble_packets (net, node, in_port)[id & ((1u << shift) - 1)]
@@ -386,8 +388,8 @@ look_at_all (Torus *net, uint32_t node_index, Node *node, uint32_t port_index, P
         continue;
       look.here |= 1u << list;
       old |= waited_ps > 0;
-      if (id >> net->id_shift[vc] < first_in_port) {
-        first_in_port = id >> net->id_shift[vc];
+      if (id >> places_of (net)->id_shift[vc] < first_in_port) {
+        first_in_port = id >> places_of (net)->id_shift[vc];
         first_list = list;
       }
     }
@@ -424,7 +426,7 @@ starve (Torus *net, uint32_t node_index, Node *node, uint32_t port_index, Port *
     const int64_t *slots = vc_slots (net, node_index, port_index, vc);
     const Lists *lists = vc_lists (net, node_index, port_index, vc);
 
-    for (uint32_t slot = 0; slot < net->n_slots[vc]; slot++)
+    for (uint32_t slot = 0; slot < places_of (net)->n_slots[vc]; slot++)
       if (slots[slot] > net->now_ps)
         first_ps = MIN (first_ps, slots[slot]);
     for (uint32_t turns = 0; turns < 2; turns++)
@@ -464,7 +466,7 @@ look (Torus *net, uint32_t number)
   if (G_UNLIKELY ((port->listed & PRIORITY_LISTS) | port->want[PRIORITY])) {
     sent = look_at_all (net, node_index, node, port_index, port);
   } else {
-    const uint32_t shift = net->id_shift[BUBBLE], slot_mask = (1u << shift) - 1;
+    const uint32_t shift = places_of (net)->id_shift[BUBBLE], slot_mask = (1u << shift) - 1;
     uint32_t straight = port->lists.head[0], turning = port->lists.head[1];
     int32_t straight_ps =
         (int32_t) ((uint32_t) net->now_ps -
@@ -527,11 +529,11 @@ receive (Torus *net, uint64_t reception)
   uint32_t vc = reception >> 36 & 1, in_port = reception >> 37 & 15;
   int64_t now_ps = net->window_ps + (int64_t) (reception >> 41);
   Node *node = node_at (net, node_index);
-  const Packet *packet = vc == BUBBLE
-                             ? &bubble_packets (net, node, in_port)[slot]
-                             : vc_packet (net, node_index, vc, in_port << net->id_shift[vc] | slot);
+  const Packet *packet = vc == BUBBLE ? &bubble_packets (net, node, in_port)[slot]
+                                      : vc_packet (net, node_index, vc,
+                                                   in_port << places_of (net)->id_shift[vc] | slot);
   uint32_t place = node->next_reception[in_port];
-  int64_t *place_ps = (int64_t *) ((char *) node + net->receptions_at) +
+  int64_t *place_ps = (int64_t *) ((char *) node + places_of (net)->receptions_at) +
                       (size_t) in_port * net->reception_depth + place;
   /* The place is free once the packet that had it last is in memory. */
   int64_t enter_ps = MAX (now_ps, *place_ps);
@@ -599,6 +601,7 @@ sort_receptions (Torus *net, Bucket *bucket)
 
 /* --- Windows --- */
 
+#ifndef TORUS_BGQ
 void
 torus_grow_ports (Bucket *bucket)
 {
@@ -612,6 +615,7 @@ torus_grow_receptions (Bucket *bucket)
   bucket->receptions_capacity = MAX (256, 2 * bucket->receptions_capacity);
   bucket->receptions = g_renew (uint64_t, bucket->receptions, bucket->receptions_capacity + AHEAD);
 }
+#endif
 
 /* First occupied window from the current one on, or -1. */
 static int64_t
@@ -650,7 +654,7 @@ sweep (Torus *net, int64_t at_ps)
           Packet *packet = vc_packet (net, node, vc, id);
 
           if ((int32_t) (begin - packet->since) > 0) {
-            waited_at (net, node_at (net, node), id >> net->id_shift[vc])->ps +=
+            waited_at (net, node_at (net, node), id >> places_of (net)->id_shift[vc])->ps +=
                 begin - packet->since;
             packet->since = begin;
           }
@@ -723,7 +727,7 @@ receive_all (Torus *net, Bucket *bucket)
 
     __builtin_prefetch (node, 1);
     __builtin_prefetch (&bubble_packets (net, node, far >> 37 & 15)[far >> 24 & 7], 1);
-    __builtin_prefetch ((char *) node + net->receptions_at +
+    __builtin_prefetch ((char *) node + places_of (net)->receptions_at +
                             8 * (size_t) net->reception_depth * (far >> 37 & 15),
                         1);
     __builtin_prefetch (
@@ -750,12 +754,16 @@ prefetch_waiting (const Torus *net, uint32_t number)
 {
   Node *node = node_at (net, number >> 4);
   const Port *port = port_of (net, node, number & 15);
-  uint32_t shift = net->id_shift[BUBBLE], slot_mask = (1u << shift) - 1;
+  uint32_t shift = places_of (net)->id_shift[BUBBLE], slot_mask = (1u << shift) - 1;
   uint32_t straight = port->lists.head[0], turning = port->lists.head[1];
   uint32_t wanting = port->want[BUBBLE];
 
   __builtin_prefetch (&bubble_packets (net, node, straight >> shift)[straight & slot_mask], 1);
   __builtin_prefetch (&bubble_packets (net, node, turning >> shift)[turning & slot_mask], 1);
+  __builtin_prefetch (waited_at (net, node, straight >> shift), 1);
+  __builtin_prefetch (waited_at (net, node, turning >> shift), 1);
+  __builtin_prefetch (&bubble_links (net, node)[straight], 1);
+  __builtin_prefetch (&bubble_links (net, node)[turning], 1);
   __builtin_prefetch (node, 1);
   __builtin_prefetch (
       fifo_of (net, node, next_bit (wanting | (uint32_t) !wanting, port->last_fifo + 1u)), 1);
@@ -811,8 +819,13 @@ run_window (Torus *net)
   apply_all (net);
 }
 
+#ifdef TORUS_BGQ
+void
+torus_run_windows_bgq (Torus *net)
+#else
 void
 torus_run_windows (Torus *net)
+#endif
 {
   const SimNetwork *base = &net->engine.base;
   uint64_t progress = packet_engine_progress (&net->engine);

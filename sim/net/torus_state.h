@@ -123,7 +123,7 @@ typedef struct {
   uint32_t previous_feeder; /* ... before the head was chosen */
   uint32_t first_incoming, last_incoming; /* descriptors that came since */
   uint32_t head_owner;                    /* of the memory FIFO that the head came from */
-  uint8_t unused[4];
+  uint32_t full_packets; /* that follow from the same descriptor, while it is alone */
 } Fifo;
 
 _Static_assert(sizeof (Fifo) == 64, "a FIFO is a cache line");
@@ -173,6 +173,51 @@ typedef struct {
   uint32_t n_ports, ports_capacity, n_receptions, receptions_capacity;
 } Bucket;
 
+/* Where things are in a node's memory, in bytes, and slots of the receive buffers. */
+typedef struct {
+  uint32_t n_slots[VCS];
+  uint32_t n_lines[VCS];   /* cache lines of the times of slots */
+  uint32_t last_line[VCS]; /* bit: a slot is there, in the last line */
+  uint32_t id_shift[VCS];  /* of the input port in an id of Lists */
+  uint32_t links_at, receptions_at, ports_at, inputs_at, fifos_at;
+  uint32_t port_bytes, input_bytes, node_bytes, priority_bytes;
+} Places;
+
+/* The last place of the bubble VC's lines is the mark of starved_mark(). */
+#define LINES(bytes)                  (((uint32_t) (bytes) + 63) / 64 * 64)
+#define SLOT_LINES(places)            (((places) + 7) / 8)
+#define LAST_LINE(slots)              ((1u << ((slots) < 8 ? (slots) : 8)) - 1)
+#define LINKS_AT                      ((uint32_t) sizeof (Node))
+#define RECEPTIONS_AT(ports, shift)   LINES (LINKS_AT + ((2u * (ports)) << (shift)))
+#define INPUT_BYTES(slots)            LINES (sizeof (Packet) * (slots) + sizeof (Waited))
+#define PORT_BYTES(slots)             (64 * (SLOT_LINES ((slots) + 1) + 1))
+#define SLOTS_AT(ports, shift, depth) (RECEPTIONS_AT (ports, shift) + LINES (8 * (ports) * (depth)))
+#define INPUTS_AT(ports, slots, shift, depth) \
+  (SLOTS_AT (ports, shift, depth) + (ports) *PORT_BYTES (slots))
+#define FIFOS_AT(ports, slots, shift, depth) \
+  (INPUTS_AT (ports, slots, shift, depth) + (ports) *INPUT_BYTES (slots))
+
+/* Slots and ids of either VC, reception FIFOs of `depth` packets.  The line behind a
+ * node keeps nodes from falling on the same sets of a cache. */
+#define PLACES(ports, bubble, bubble_shift, priority, priority_shift, depth)                      \
+  {                                                                                               \
+    .n_slots = { bubble, priority },                                                              \
+    .n_lines = { SLOT_LINES ((bubble) + 1), SLOT_LINES (priority) },                              \
+    .last_line = { LAST_LINE (bubble), LAST_LINE (priority) },                                    \
+    .id_shift = { bubble_shift, priority_shift }, .links_at = LINKS_AT,                           \
+    .receptions_at = RECEPTIONS_AT (ports, bubble_shift),                                         \
+    .ports_at = SLOTS_AT (ports, bubble_shift, depth) + PORT_BYTES (bubble) - 64,                 \
+    .inputs_at = INPUTS_AT (ports, bubble, bubble_shift, depth),                                  \
+    .fifos_at = FIFOS_AT (ports, bubble, bubble_shift, depth), .port_bytes = PORT_BYTES (bubble), \
+    .input_bytes = INPUT_BYTES (bubble),                                                          \
+    .node_bytes = FIFOS_AT (ports, bubble, bubble_shift, depth) +                                 \
+                  ((ports) + 1) * (uint32_t) sizeof (Fifo) + 64,                                  \
+    .priority_bytes = (uint32_t) sizeof (PriorityPort) + 64 * SLOT_LINES (priority),              \
+  }
+
+/* Those of a Blue Gene/Q as it is. */
+static const Places torus_bgq_places = PLACES (10, 7, 3, 7, 3, 4);
+
 /* Arrays are read so far beyond their ends when memory is fetched ahead. */
 #define AHEAD 32u
 
@@ -186,17 +231,13 @@ typedef struct {
   int64_t latency_ps[2];              /* of a link; of one that leaves a midplane */
   int64_t token_latency_ps, injection_latency_ps, reception_latency_ps;
   uint32_t reception_depth, receiver_grants;
+  uint8_t full_chunks;          /* of a packet with all the payload that it can have */
   uint32_t hops_mask;           /* of Packet.way */
   uint8_t dimension_of_bit[32]; /* of Packet.way */
   uint8_t first_bit[TOPO_MAX_DIMENSIONS];
   uint8_t first_sign;
 
-  /* Sizes and places in a node's memory, bytes; slots of the receive buffers. */
-  uint32_t node_bytes, port_bytes, input_bytes, priority_bytes;
-  uint32_t links_at, receptions_at, ports_at, inputs_at, fifos_at;
-  uint32_t n_slots[VCS], n_lines[VCS], last_line[VCS]; /* last_line: bit slot, in the last 8 */
-  uint32_t id_shift[VCS];
-
+  Places places;
   char *nodes;
   char *priority_ports;     /* [node * n_ports + port] of priority_bytes */
   Packet *priority_slots;   /* [(node * n_ports + input) << shift | slot] */
@@ -227,22 +268,34 @@ typedef struct {
 
 /* --- Places in memory --- */
 
+/* torus_router_bgq.c is torus_router.c with the numbers of a Blue Gene/Q as constants. */
+ALWAYS_INLINE const Places *
+places_of (const Torus *net)
+{
+#ifdef TORUS_BGQ
+  (void) net;
+  return &torus_bgq_places;
+#else
+  return &net->places;
+#endif
+}
+
 ALWAYS_INLINE Node *
 node_at (const Torus *net, uint32_t node)
 {
-  return (Node *) (net->nodes + (size_t) node * net->node_bytes);
+  return (Node *) (net->nodes + (size_t) node * places_of (net)->node_bytes);
 }
 
 ALWAYS_INLINE Port *
 port_of (const Torus *net, Node *node, uint32_t port)
 {
-  return (Port *) ((char *) node + net->ports_at + port * net->port_bytes);
+  return (Port *) ((char *) node + places_of (net)->ports_at + port * places_of (net)->port_bytes);
 }
 
 ALWAYS_INLINE int64_t *
 bubble_slots (const Torus *net, Port *port)
 {
-  return (int64_t *) ((char *) port - 8 * 8 * (size_t) net->n_lines[BUBBLE]);
+  return (int64_t *) ((char *) port - 8 * 8 * (size_t) places_of (net)->n_lines[BUBBLE]);
 }
 
 /* Nonzero while something waits for tokens: those that come must wake the port. */
@@ -255,32 +308,33 @@ starved_mark (Port *port)
 ALWAYS_INLINE Packet *
 bubble_packets (const Torus *net, Node *node, uint32_t in_port)
 {
-  return (Packet *) ((char *) node + net->inputs_at + in_port * net->input_bytes);
+  return (Packet *) ((char *) node + places_of (net)->inputs_at +
+                     in_port * places_of (net)->input_bytes);
 }
 
 ALWAYS_INLINE Waited *
 waited_at (const Torus *net, Node *node, uint32_t in_port)
 {
-  return (Waited *) &bubble_packets (net, node, in_port)[net->n_slots[BUBBLE]];
+  return (Waited *) &bubble_packets (net, node, in_port)[places_of (net)->n_slots[BUBBLE]];
 }
 
 ALWAYS_INLINE uint16_t *
 bubble_links (const Torus *net, Node *node)
 {
-  return (uint16_t *) ((char *) node + net->links_at);
+  return (uint16_t *) ((char *) node + places_of (net)->links_at);
 }
 
 ALWAYS_INLINE Fifo *
 fifo_of (const Torus *net, Node *node, uint32_t fifo)
 {
-  return (Fifo *) ((char *) node + net->fifos_at) + fifo;
+  return (Fifo *) ((char *) node + places_of (net)->fifos_at) + fifo;
 }
 
 ALWAYS_INLINE PriorityPort *
 priority_port (const Torus *net, uint32_t node, uint32_t port)
 {
   return (PriorityPort *) (net->priority_ports +
-                           ((size_t) node * net->n_ports + port) * net->priority_bytes);
+                           ((size_t) node * net->n_ports + port) * places_of (net)->priority_bytes);
 }
 
 ALWAYS_INLINE int64_t *
@@ -300,7 +354,8 @@ vc_lists (const Torus *net, uint32_t node, uint32_t port, uint32_t vc)
 ALWAYS_INLINE Packet *
 vc_packet (const Torus *net, uint32_t node, uint32_t vc, uint32_t id)
 {
-  uint32_t shift = net->id_shift[vc], in_port = id >> shift, slot = id & ((1u << shift) - 1);
+  uint32_t shift = places_of (net)->id_shift[vc], in_port = id >> shift,
+           slot = id & ((1u << shift) - 1);
 
   return vc == BUBBLE
              ? &bubble_packets (net, node_at (net, node), in_port)[slot]
@@ -310,9 +365,9 @@ vc_packet (const Torus *net, uint32_t node, uint32_t vc, uint32_t id)
 ALWAYS_INLINE uint16_t *
 vc_links (const Torus *net, uint32_t node, uint32_t vc)
 {
-  return vc == BUBBLE
-             ? bubble_links (net, node_at (net, node))
-             : &net->priority_links[((size_t) node * net->n_ports) << net->id_shift[PRIORITY]];
+  return vc == BUBBLE ? bubble_links (net, node_at (net, node))
+                      : &net->priority_links[((size_t) node * net->n_ports)
+                                             << places_of (net)->id_shift[PRIORITY]];
 }
 
 /* --- Ways --- */
@@ -411,3 +466,5 @@ void torus_send (SimNetwork *base, const SimMessage *message, int64_t at_ps);
 
 /* All windows, until nothing is left to do or nothing moves any more. */
 void torus_run_windows (Torus *net);
+/* The same, in torus_router_bgq.c: where `places` are torus_bgq_places. */
+void torus_run_windows_bgq (Torus *net);
