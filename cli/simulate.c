@@ -264,7 +264,7 @@ simulate (const char *path, const Options *options, SimRunOptions *run_options, 
                        "say the way",
                        study_routing_names[policy], machine->spec);
   if (machine->fabric && policy == ROUTE_POLICY_DETERMINISTIC)
-    machine->parameters.adaptive = TOPO_ADAPTIVE_NONE;
+    machine->parameters.switches.adaptive = TOPO_ADAPTIVE_NONE;
   timeline = cli_timeline_new (&options->timeline, trace_ranks (trace), error);
   if ((options->timeline.path && !timeline) || !open_outputs (&outputs, options, machine, error))
     return FALSE;

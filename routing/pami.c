@@ -117,7 +117,7 @@ route_pami_data (const TopoMachine *machine, RoutePolicy policy, uint32_t from, 
   const ZoneRule *rule = zone_rules;
   double flexibility;
 
-  if (bytes <= machine->parameters.dynamic_bytes || count_bits (mask) < 2)
+  if (bytes <= machine->parameters.mpi.dynamic_bytes || count_bits (mask) < 2)
     return (RouteChoice){ ROUTE_VC_BUBBLE, 0 };
   flexibility = route_pami_flexibility (machine, from, to);
   while (racks < rule->racks)
@@ -187,7 +187,7 @@ route_pami_paced (const TopoMachine *machine, uint32_t from, uint32_t to, uint64
   const PacingRule *rule = pacing_rules;
   uint32_t racks = topo_machine_racks (machine);
 
-  if (!machine->parameters.pacing || !machine->is_bgq || bytes <= PACED_BYTES)
+  if (!machine->parameters.mpi.pacing || !machine->is_bgq || bytes <= PACED_BYTES)
     return false;
   if (topo_shape_nodes (&machine->shape) <= PACED_NODES)
     return false;
@@ -216,7 +216,7 @@ route_pami_e_split (const TopoMachine *machine, uint32_t from, uint32_t to, uint
 {
   const TopoShape *shape = &machine->shape;
 
-  if (!machine->is_bgq || bytes < machine->parameters.e_split_bytes)
+  if (!machine->is_bgq || bytes < machine->parameters.mpi.e_split_bytes)
     return false;
   return differing (shape, topo_shape_coordinates (shape, from),
                     topo_shape_coordinates (shape, to)) == 1u << DIMENSION_E;

@@ -252,7 +252,7 @@ test_pacing_can_be_switched_off (void)
   g_autoptr (TopoMachine) machine = topo_testing_machine ("bgq:2048", 0);
   uint64_t piece_bytes, window_bytes;
 
-  machine->parameters.pacing = false;
+  machine->parameters.mpi.pacing = false;
   g_assert_false (route_pami_paced (machine, 0, node_at (machine, "1 1 0 0 0"), LARGE, &piece_bytes,
                                     &window_bytes));
 }

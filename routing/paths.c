@@ -50,8 +50,8 @@ route_forwarding_new_named (const TopoFabric *fabric, const char *routes, GError
 RouteForwarding *
 route_forwarding_of_machine (const TopoMachine *machine, GError **error)
 {
-  return named_tables (machine->fabric, machine->routes, (uint32_t) machine->parameters.switch_vls,
-                       error);
+  return named_tables (machine->fabric, machine->routes,
+                       (uint32_t) machine->parameters.switches.vls, error);
 }
 
 /* A way is counted in a byte.  Subnet management itself, whose directed
@@ -198,7 +198,7 @@ init_fabric (RoutePaths *paths, const TopoMachine *machine, GError **error)
         return FALSE;
       }
   }
-  if (machine->parameters.adaptive != TOPO_ADAPTIVE_NONE &&
+  if (machine->parameters.switches.adaptive != TOPO_ADAPTIVE_NONE &&
       !route_forwarding_add_groups (paths->tables, error))
     return FALSE;
 

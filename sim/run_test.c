@@ -139,7 +139,7 @@ test_key_tells_inputs_apart (void)
     inputs.options.seed = change == 1 ? 5 : 0;
     inputs.options.compute_scale = change == 2 ? 0.1 : 1;
     inputs.options.policy = change == 3 ? ROUTE_POLICY_DETERMINISTIC : ROUTE_POLICY_DEFAULT;
-    inputs.machine->parameters.hop_latency_ps += change == 4;
+    inputs.machine->parameters.link.hop_latency_ps += change == 4;
     if (change == 5) {
       inputs.mapping->node[0] = 1;
       inputs.mapping->node[1] = 0;

@@ -126,8 +126,9 @@ topo_machine_extra_latency_ps (const TopoMachine *machine, uint32_t node, uint32
     return 0;
   here = topo_shape_coordinates (shape, node).at[dimension];
   there = topo_shape_coordinates (shape, neighbour).at[dimension];
-  return here / MIDPLANE_SIZE != there / MIDPLANE_SIZE ? machine->parameters.midplane_latency_ps
-                                                       : 0;
+  return here / MIDPLANE_SIZE != there / MIDPLANE_SIZE
+             ? machine->parameters.link.midplane_latency_ps
+             : 0;
 }
 
 uint32_t

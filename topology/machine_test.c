@@ -178,8 +178,8 @@ test_print_survives (void)
     g_autoptr (TopoMachine) machine = topo_testing_machine (specs[at], 0);
 
     machine->ranks_per_node = 16;
-    machine->parameters.hop_latency_ps = 34567;
-    machine->parameters.link_overhead = 0.1 / 3;
+    machine->parameters.link.hop_latency_ps = 34567;
+    machine->parameters.link.overhead = 0.1 / 3;
     assert_survives_print (machine);
   }
 }
@@ -198,8 +198,8 @@ test_file_sets_what_it_names (void)
   g_assert_no_error (error);
   g_assert_cmpstr (machine->spec, ==, "bgq:4x4x4x4x2");
   g_assert_cmpuint (machine->ranks_per_node, ==, 16);
-  g_assert_cmpint (machine->parameters.hop_latency_ps, ==, 35000);
-  g_assert_cmpint (machine->parameters.token_latency_ps, ==, 40000);
+  g_assert_cmpint (machine->parameters.link.hop_latency_ps, ==, 35000);
+  g_assert_cmpint (machine->parameters.link.token_latency_ps, ==, 40000);
 }
 
 static void
@@ -274,7 +274,7 @@ test_links_that_leave_a_midplane (void)
     for (uint32_t port = 0; port < topo_shape_nodes (&machine->shape) * n_ports; port++) {
       int64_t extra_ps = topo_machine_extra_latency_ps (machine, port / n_ports, port % n_ports);
 
-      g_assert_true (extra_ps == 0 || extra_ps == machine->parameters.midplane_latency_ps);
+      g_assert_true (extra_ps == 0 || extra_ps == machine->parameters.link.midplane_latency_ps);
       n_long += extra_ps > 0;
     }
     g_test_message ("%s", cases[at].spec);

@@ -37,379 +37,379 @@ static const char *const adaptive_names[] = { "none", "free", NULL };
 
 /* clang-format off */
 static const Row rows[] = {
-  { "link", "bandwidth", AT (link_bandwidth_Bps), TOPO_UNIT_BANDWIDTH,
+  { "link", "bandwidth", AT (link.bandwidth_Bps), TOPO_UNIT_BANDWIDTH,
     { "2 GB/s", NULL }, "1 MB/s", "100 TB/s",
     "Raw, each direction: 4 bytes per cycle of 500 MHz [S] section 1" },
-  { "link", "overhead", AT (link_overhead), TOPO_UNIT_SHARE,
+  { "link", "overhead", AT (link.overhead), TOPO_UNIT_SHARE,
     { "3 %", NULL }, "0 %", "90 %",
     "Share of the bandwidth taken by acknowledgements and tokens;\n"
     "guess: what is left between the packet format (92.75 %) and the 1.8 GB/s measured [P]" },
-  { "link", "hop_latency", AT (hop_latency_ps), TOPO_UNIT_TIME,
+  { "link", "hop_latency", AT (link.hop_latency_ps), TOPO_UNIT_TIME,
     { "40 ns", NULL }, "1 ns", "1 ms",
     "Head of a packet, from a sender's port to the decision of the next router [S] section 1;\n"
     "35 ns seen through MPI [P]" },
-  { "link", "midplane_latency", AT (midplane_latency_ps), TOPO_UNIT_TIME,
+  { "link", "midplane_latency", AT (link.midplane_latency_ps), TOPO_UNIT_TIME,
     { "80 ns", NULL }, "0 ns", "1 ms",
     "Added on a link that leaves its midplane; guess: two link chips of 40 ns [S], no cable" },
-  { "link", "token_latency", AT (token_latency_ps), TOPO_UNIT_TIME,
+  { "link", "token_latency", AT (link.token_latency_ps), TOPO_UNIT_TIME,
     { "40 ns", NULL }, "1 ns", "1 ms",
     "From a freed buffer to the sender that may use it; guess: one hop" },
 
-  { "packet", "payload", AT (packet_payload_bytes), TOPO_UNIT_BYTES,
+  { "packet", "payload", AT (packet.payload_bytes), TOPO_UNIT_BYTES,
     { "512 B", NULL }, "32 B", "64 KiB",
     "Largest payload [S] section 1" },
-  { "packet", "header", AT (packet_header_bytes), TOPO_UNIT_BYTES,
+  { "packet", "header", AT (packet.header_bytes), TOPO_UNIT_BYTES,
     { "32 B", NULL }, "1 B", "4 KiB",
     "Network and messaging unit headers, 12 + 20 B [S] section 1" },
-  { "packet", "trailer", AT (packet_trailer_bytes), TOPO_UNIT_BYTES,
+  { "packet", "trailer", AT (packet.trailer_bytes), TOPO_UNIT_BYTES,
     { "8 B", NULL }, "0 B", "4 KiB",
     "On the wire only, not in buffers [S] section 1" },
-  { "packet", "chunk", AT (chunk_bytes), TOPO_UNIT_BYTES,
+  { "packet", "chunk", AT (packet.chunk_bytes), TOPO_UNIT_BYTES,
     { "32 B", NULL }, "1 B", "4 KiB",
     "Unit of buffers, tokens and counters [S] section 1" },
 
-  { "router", "dynamic_tokens", AT (dynamic_tokens), TOPO_UNIT_COUNT,
+  { "router", "dynamic_tokens", AT (router.dynamic_tokens), TOPO_UNIT_COUNT,
     { "126", NULL }, "1", "65535",
     "Chunks of the dynamic VC's receiver, per link: count [S], unit [D] section 2.2" },
-  { "router", "bubble_tokens", AT (bubble_tokens), TOPO_UNIT_COUNT,
+  { "router", "bubble_tokens", AT (router.bubble_tokens), TOPO_UNIT_COUNT,
     { "7", NULL }, "2", "65535",
     "Packets of the bubble VC's receiver, per link: count [S], unit [D] section 2.2" },
-  { "router", "priority_tokens", AT (priority_tokens), TOPO_UNIT_COUNT,
+  { "router", "priority_tokens", AT (router.priority_tokens), TOPO_UNIT_COUNT,
     { "7", NULL }, "2", "65535",
     "Packets of the priority VC's receiver, per link: count [S], unit [D] section 2.2" },
-  { "router", "dynamic_queues", AT (dynamic_queues), TOPO_UNIT_COUNT,
+  { "router", "dynamic_queues", AT (router.dynamic_queues), TOPO_UNIT_COUNT,
     { "5", NULL }, "1", "5",
     "Queues within the dynamic receiver; guess: one per dimension (the chip has seven, [S],\n"
     "what each is for is not documented)" },
-  { "router", "receiver_grants", AT (receiver_grants), TOPO_UNIT_COUNT,
+  { "router", "receiver_grants", AT (router.receiver_grants), TOPO_UNIT_COUNT,
     { "16", NULL }, "1", "255",
     "Grants of a link to transit packets per grant to injected ones, when both wait\n"
     "[S] section 2.3, from the default personality" },
-  { "router", "reception_packets", AT (reception_packets), TOPO_UNIT_COUNT,
+  { "router", "reception_packets", AT (router.reception_packets), TOPO_UNIT_COUNT,
     { "4", NULL }, "1", "65535",
     "Depth of a network reception FIFO, in packets; guess" },
-  { "router", "escape", AT (escape), TOPO_UNIT_BOOLEAN,
+  { "router", "escape", AT (router.escape), TOPO_UNIT_BOOLEAN,
     { "true", NULL }, NULL, NULL,
     "Dynamic packets may fall to the bubble VC [S] section 2.6" },
-  { "router", "stay_on_bubble", AT (stay_on_bubble), TOPO_UNIT_BOOLEAN,
+  { "router", "stay_on_bubble", AT (router.stay_on_bubble), TOPO_UNIT_BOOLEAN,
     { "false", NULL }, NULL, NULL,
     "... and stay there up to their destination [S] section 2.6: bit off in PAMI" },
 
-  { "messaging", "injection_latency", AT (injection_latency_ps), TOPO_UNIT_TIME,
+  { "messaging", "injection_latency", AT (messaging.injection_latency_ps), TOPO_UNIT_TIME,
     { "20 ns", NULL }, "0 ns", "1 ms",
     "From a written descriptor to the head of the packet in the router; guess: together with\n"
     "one hop and the reception, the 80 ns of the nearest-neighbour headline [R] section 1" },
-  { "messaging", "reception_latency", AT (reception_latency_ps), TOPO_UNIT_TIME,
+  { "messaging", "reception_latency", AT (messaging.reception_latency_ps), TOPO_UNIT_TIME,
     { "20 ns", NULL }, "0 ns", "1 ms",
     "From the last byte in memory to software that may see it; guess, as above" },
-  { "messaging", "memory_bandwidth", AT (memory_bandwidth_Bps), TOPO_UNIT_BANDWIDTH,
+  { "messaging", "memory_bandwidth", AT (messaging.memory_bandwidth_Bps), TOPO_UNIT_BANDWIDTH,
     { "27.8 GB/s", NULL }, "1 MB/s", "100 TB/s",
     "Writes of arriving packets, all ports of a node together: STREAM [P] section 6.1" },
 
-  { "mpi", "send_overhead", AT (send_overhead_ps), TOPO_UNIT_TIME,
+  { "mpi", "send_overhead", AT (mpi.send_overhead_ps), TOPO_UNIT_TIME,
     { "1.3 us", NULL }, "0 ns", "1 s",
     "Processor time of a send call; calibrated: half of the latency between neighbours, half-way\n"
     "between the 2.6 and 2.8 us measured [P] section 6.1, less the path in the hardware" },
-  { "mpi", "send_overhead", AT (send_overhead_ps), TOPO_UNIT_TIME,
+  { "mpi", "send_overhead", AT (mpi.send_overhead_ps), TOPO_UNIT_TIME,
     { NULL, "200 ns" }, "0 ns", "1 s",
     "Processor time of a send call, apart from copies and from what every piece costs (sm_overhead,\n"
     "fragment_overhead); guess: with these below the 0.48 us per message of one sender between\n"
     "nodes and the 0.58 us inside [M]" },
-  { "mpi", "receive_overhead", AT (receive_overhead_ps), TOPO_UNIT_TIME,
+  { "mpi", "receive_overhead", AT (mpi.receive_overhead_ps), TOPO_UNIT_TIME,
     { "1.3 us", NULL }, "0 ns", "1 s",
     "Processor time of receiving a message; calibrated, the other half" },
-  { "mpi", "receive_overhead", AT (receive_overhead_ps), TOPO_UNIT_TIME,
+  { "mpi", "receive_overhead", AT (mpi.receive_overhead_ps), TOPO_UNIT_TIME,
     { NULL, "200 ns" }, "0 ns", "1 s",
     "Processor time of receiving a message, apart as above; guess: as send_overhead" },
-  { "mpi", "call_overhead", AT (call_overhead_ps), TOPO_UNIT_TIME,
+  { "mpi", "call_overhead", AT (mpi.call_overhead_ps), TOPO_UNIT_TIME,
     { "0.1 us", "0.1 us" }, "0 ns", "1 s",
     "Processor time of any other MPI call; guess" },
-  { "mpi", "direct_overhead", AT (direct_overhead_ps), TOPO_UNIT_TIME,
+  { "mpi", "direct_overhead", AT (mpi.direct_overhead_ps), TOPO_UNIT_TIME,
     { "50 ns", NULL }, "0 ns", "1 s",
     "Processor time to write one descriptor of a direct collective; guess: below PAMI's\n"
     "107 million messages/s of a node with 32 ranks [R], which are 0.3 us per message of a rank\n"
     "with everything that a message costs" },
-  { "mpi", "envelope", AT (envelope_bytes), TOPO_UNIT_BYTES,
+  { "mpi", "envelope", AT (mpi.envelope_bytes), TOPO_UNIT_BYTES,
     { "16 B", NULL }, "0 B", "4 KiB",
     "Software header in the first payload [S] section 4" },
-  { "mpi", "envelope", AT (envelope_bytes), TOPO_UNIT_BYTES,
+  { "mpi", "envelope", AT (mpi.envelope_bytes), TOPO_UNIT_BYTES,
     { NULL, "24 B" }, "0 B", "4 KiB",
     "Header of the library in front of a message's data; guess: ob1's match header and the tag of\n"
     "the transport" },
-  { "mpi", "immediate", AT (immediate_bytes), TOPO_UNIT_BYTES,
+  { "mpi", "immediate", AT (mpi.immediate_bytes), TOPO_UNIT_BYTES,
     { "112 B", NULL }, "0 B", "64 KiB",
     "Largest message sent from the look-aside descriptor [S] section 4; not modelled:\n"
     "it must only fit" },
-  { "mpi", "eager", AT (eager_bytes), TOPO_UNIT_BYTES,
+  { "mpi", "eager", AT (mpi.eager_bytes), TOPO_UNIT_BYTES,
     { "4 KiB", NULL }, "0 B", "1 GiB",
     "Largest eager message [S] section 4; older software: 2 KiB" },
-  { "mpi", "eager", AT (eager_bytes), TOPO_UNIT_BYTES,
+  { "mpi", "eager", AT (mpi.eager_bytes), TOPO_UNIT_BYTES,
     { NULL, "12 KiB" }, "0 B", "1 GiB",
     "Largest eager message between nodes, largest header included [S] section C2: openib's limit" },
-  { "mpi", "e_split", AT (e_split_bytes), TOPO_UNIT_BYTES,
+  { "mpi", "e_split", AT (mpi.e_split_bytes), TOPO_UNIT_BYTES,
     { "2 KiB", NULL }, "1 B", "1024 GiB",
     "Rendezvous data to the E neighbour uses both cables from here on [S] section 1" },
-  { "mpi", "dynamic", AT (dynamic_bytes), TOPO_UNIT_BYTES,
+  { "mpi", "dynamic", AT (mpi.dynamic_bytes), TOPO_UNIT_BYTES,
     { "64 KiB", NULL }, "0 B", "1024 GiB",
     "Rendezvous data above this is routed dynamically [S] section 2.7" },
-  { "mpi", "dynamic_messages", AT (dynamic_messages), TOPO_UNIT_COUNT,
+  { "mpi", "dynamic_messages", AT (mpi.dynamic_messages), TOPO_UNIT_COUNT,
     { "64", NULL }, "0", "65535",
     "Dynamically routed messages in flight per rank, the others are deterministic\n"
     "[S] section 2.7" },
-  { "mpi", "async_progress", AT (async_progress), TOPO_UNIT_BOOLEAN,
+  { "mpi", "async_progress", AT (mpi.async_progress), TOPO_UNIT_BOOLEAN,
     { "false", "false" }, NULL, NULL,
     "Rendezvous requests are answered while the rank computes; guess" },
-  { "mpi", "pacing", AT (pacing), TOPO_UNIT_BOOLEAN,
+  { "mpi", "pacing", AT (mpi.pacing), TOPO_UNIT_BOOLEAN,
     { "true", NULL }, NULL, NULL,
     "Remote gets are paced above one rack [S] section 3.4" },
-  { "mpi", "shm_latency", AT (shm_latency_ps), TOPO_UNIT_TIME,
+  { "mpi", "shm_latency", AT (mpi.shm_latency_ps), TOPO_UNIT_TIME,
     { "0.5 us", NULL }, "0 ns", "1 s",
     "Within a node, sender to receiver; guess" },
-  { "mpi", "shm_bandwidth", AT (shm_bandwidth_Bps), TOPO_UNIT_BANDWIDTH,
+  { "mpi", "shm_bandwidth", AT (mpi.shm_bandwidth_Bps), TOPO_UNIT_BANDWIDTH,
     { "6 GB/s", NULL }, "1 MB/s", "100 TB/s",
     "One copy within a node; guess" },
 
-  { "mpi", "collectives", AT (collectives), TOPO_UNIT_COUNT,
+  { "mpi", "collectives", AT (mpi.collectives), TOPO_UNIT_COUNT,
     { "bgq", "ompi-1.3" }, NULL, NULL,
     "Whose rules choose the algorithm of a collective: bgq (PAMI's, and MPICH 3.1's beneath),\n"
     "ompi-1.3 (coll/tuned of Open MPI 1.3.2), ompi-4.1 or mpich", collectives_names },
-  { "mpi", "sm_eager", AT (sm_eager_bytes), TOPO_UNIT_BYTES,
+  { "mpi", "sm_eager", AT (ompi.sm_eager_bytes), TOPO_UNIT_BYTES,
     { NULL, "4 KiB" }, "1 B", "1 GiB",
     "Largest eager message within a node, header included [S] section C2" },
-  { "mpi", "sm_fragment", AT (sm_fragment_bytes), TOPO_UNIT_BYTES,
+  { "mpi", "sm_fragment", AT (ompi.sm_fragment_bytes), TOPO_UNIT_BYTES,
     { NULL, "32 KiB" }, "64 B", "1 GiB",
     "Fragments of longer ones [S] section C2" },
-  { "mpi", "sm_depth", AT (sm_depth), TOPO_UNIT_COUNT,
+  { "mpi", "sm_depth", AT (ompi.sm_depth), TOPO_UNIT_COUNT,
     { NULL, "3" }, "1", "1024",
     "Fragments in flight per message [S] section C2: send_pipeline_depth" },
-  { "mpi", "sm_latency", AT (sm_latency_ps), TOPO_UNIT_TIME,
+  { "mpi", "sm_latency", AT (ompi.sm_latency_ps), TOPO_UNIT_TIME,
     { NULL, "150 ns" }, "0 ns", "1 s",
     "A pointer in a FIFO, from its writer to its reader's poll; guess" },
-  { "mpi", "sm_overhead", AT (sm_overhead_ps), TOPO_UNIT_TIME,
+  { "mpi", "sm_overhead", AT (ompi.sm_overhead_ps), TOPO_UNIT_TIME,
     { NULL, "150 ns" }, "0 ns", "1 s",
     "Processor time per fragment on each side, its copy apart; guess" },
-  { "mpi", "sm_single_copy", AT (sm_single_copy), TOPO_UNIT_BOOLEAN,
+  { "mpi", "sm_single_copy", AT (ompi.sm_single_copy), TOPO_UNIT_BOOLEAN,
     { NULL, "false" }, NULL, NULL,
     "Long messages within a node are copied once, by the receiver (KNEM, CMA); Open MPI 1.3 had\n"
     "neither [S] section C2" },
-  { "mpi", "send_fragment", AT (send_fragment_bytes), TOPO_UNIT_BYTES,
+  { "mpi", "send_fragment", AT (ompi.send_fragment_bytes), TOPO_UNIT_BYTES,
     { NULL, "64 KiB" }, "64 B", "1 GiB",
     "Copied fragments over the network [S] section C2: openib's max_send" },
-  { "mpi", "send_depth", AT (send_depth), TOPO_UNIT_COUNT,
+  { "mpi", "send_depth", AT (ompi.send_depth), TOPO_UNIT_COUNT,
     { NULL, "3" }, "1", "1024",
     "Of those in flight per message [S] section C2: send_pipeline_depth" },
-  { "mpi", "fragment_overhead", AT (fragment_overhead_ps), TOPO_UNIT_TIME,
+  { "mpi", "fragment_overhead", AT (ompi.fragment_overhead_ps), TOPO_UNIT_TIME,
     { NULL, "150 ns" }, "0 ns", "1 s",
     "Processor time of a piece of a message or of a control message over the network: a work\n"
     "request posted or its completion found, on each side; copies and registration apart; guess: as\n"
     "within a node" },
-  { "mpi", "rdma_offset", AT (rdma_offset_bytes), TOPO_UNIT_BYTES,
+  { "mpi", "rdma_offset", AT (ompi.rdma_offset_bytes), TOPO_UNIT_BYTES,
     { NULL, "1 MiB" }, "0 B", "1024 GiB",
     "Of a message longer than eager and this together the last so many bytes are sent in copied\n"
     "fragments, the rest by RDMA [S] section C2: rdma_pipeline_send_length" },
-  { "mpi", "rdma_fragment", AT (rdma_fragment_bytes), TOPO_UNIT_BYTES,
+  { "mpi", "rdma_fragment", AT (ompi.rdma_fragment_bytes), TOPO_UNIT_BYTES,
     { NULL, "1 MiB" }, "4 KiB", "1024 GiB",
     "One RDMA write [S] section C2: rdma_pipeline_frag_size" },
-  { "mpi", "rdma_depth", AT (rdma_depth), TOPO_UNIT_COUNT,
+  { "mpi", "rdma_depth", AT (ompi.rdma_depth), TOPO_UNIT_COUNT,
     { NULL, "4" }, "1", "1024",
     "Of those in flight per message [S] section C2: recv_pipeline_depth" },
-  { "mpi", "leave_pinned", AT (leave_pinned), TOPO_UNIT_BOOLEAN,
+  { "mpi", "leave_pinned", AT (ompi.leave_pinned), TOPO_UNIT_BOOLEAN,
     { NULL, "true" }, NULL, NULL,
     "Buffers stay registered, so that long messages are one RDMA transfer; on in 1.3.2 where memory\n"
     "hooks work, as on Linux: btl_openib_component.c turns it on unless told otherwise [S], and its\n"
     "authors say so of 1.3.2 (users' list, May 2009)" },
-  { "mpi", "registration", AT (registration_ps), TOPO_UNIT_TIME,
+  { "mpi", "registration", AT (ompi.registration_ps), TOPO_UNIT_TIME,
     { NULL, "2 us" }, "0 ns", "1 s",
     "Registering a piece of memory with the adapter, fixed part; guess" },
-  { "mpi", "registration_page", AT (registration_page_ps), TOPO_UNIT_TIME,
+  { "mpi", "registration_page", AT (ompi.registration_page_ps), TOPO_UNIT_TIME,
     { NULL, "50 ns" }, "0 ns", "1 s",
     "... and per page of 4 KiB; guess" },
 
-  { "collective", "network", AT (collective_network), TOPO_UNIT_BOOLEAN,
+  { "collective", "network", AT (collective.in_network), TOPO_UNIT_BOOLEAN,
     { "true", NULL }, NULL, NULL,
     "Broadcasts, reductions and barriers of the whole partition run in the network\n"
     "[S] section 5" },
-  { "collective", "barrier_latency", AT (barrier_latency_ps), TOPO_UNIT_TIME,
+  { "collective", "barrier_latency", AT (collective.barrier_latency_ps), TOPO_UNIT_TIME,
     { "1.2 us", NULL }, "0 ns", "1 s",
     "Global interrupt, fixed part; guess: with a tree of depth 15 (the half lengths of\n"
     "4x4x4x16x2 added up) the 2.7 us on 2,048 nodes [R] section 6.3" },
-  { "collective", "tree_latency", AT (tree_latency_ps), TOPO_UNIT_TIME,
+  { "collective", "tree_latency", AT (collective.tree_latency_ps), TOPO_UNIT_TIME,
     { "4 us", NULL }, "0 ns", "1 s",
     "Collective network, fixed part; guess: with a tree of depth 15 the allreduce of 5.5 us on\n"
     "2,048 nodes [R] section 6.3" },
-  { "collective", "tree_hop_latency", AT (tree_hop_latency_ps), TOPO_UNIT_TIME,
+  { "collective", "tree_hop_latency", AT (collective.tree_hop_latency_ps), TOPO_UNIT_TIME,
     { "100 ns", NULL }, "0 ns", "1 ms",
     "Per hop of the tree's depth, up and down again; guess: two hops of 50 ns, 40 ns of link and\n"
     "10 ns to combine.  At depth 31, 96 racks, this gives 7.1 us; of the 10.25 us measured there\n"
     "[A] section 6.2 the rest is taken to be the 16 ranks of each node.  A line through both\n"
     "points, 1.05 us + 297 ns per hop, would leave a barrier slower than measured" },
-  { "collective", "tree_bandwidth", AT (tree_bandwidth_Bps), TOPO_UNIT_BANDWIDTH,
+  { "collective", "tree_bandwidth", AT (collective.tree_bandwidth_Bps), TOPO_UNIT_BANDWIDTH,
     { "1.7 GB/s", NULL }, "1 MB/s", "100 TB/s",
     "Of combining and broadcasting [R] section 6.3" },
-  { "collective", "rectangle", AT (rectangle_bytes), TOPO_UNIT_BYTES,
+  { "collective", "rectangle", AT (collective.rectangle_bytes), TOPO_UNIT_BYTES,
     { "64 KiB", NULL }, "0 B", "1024 GiB",
     "Broadcasts above this go over all links [S] section 5" },
 
-  { "node", "compute", AT (compute_Flops), TOPO_UNIT_FLOPS,
+  { "node", "compute", AT (node.compute_Flops), TOPO_UNIT_FLOPS,
     { "12.8 Gflop/s", NULL }, "1 flop/s", "1000000 Tflop/s",
     "Turns the operations of a trace into time: one core's peak, 1.6 GHz x 8 [D]" },
-  { "node", "compute", AT (compute_Flops), TOPO_UNIT_FLOPS,
+  { "node", "compute", AT (node.compute_Flops), TOPO_UNIT_FLOPS,
     { NULL, "11.2 Gflop/s" }, "1 flop/s", "1000000 Tflop/s",
     "Turns the operations of a trace into time: one core's peak, 2.8 GHz x 4 [D]" },
 
-  { "ib", "mtu", AT (mtu_bytes), TOPO_UNIT_BYTES,
+  { "ib", "mtu", AT (ib.mtu_bytes), TOPO_UNIT_BYTES,
     { NULL, "2 KiB" }, "256 B", "4 KiB",
     "Largest payload of a packet [S] section A1: what Open MPI 1.3.2 sets on ConnectX" },
-  { "ib", "header", AT (header_bytes), TOPO_UNIT_BYTES,
+  { "ib", "header", AT (ib.header_bytes), TOPO_UNIT_BYTES,
     { NULL, "26 B" }, "0 B", "256 B",
     "Of every packet: LRH 8, BTH 12, ICRC 4, VCRC 2 [S] section A1" },
-  { "ib", "rdma_header", AT (rdma_header_bytes), TOPO_UNIT_BYTES,
+  { "ib", "rdma_header", AT (ib.rdma_header_bytes), TOPO_UNIT_BYTES,
     { NULL, "16 B" }, "0 B", "256 B",
     "RETH, on the first packet of an RDMA write [G] section A1" },
-  { "ib", "ack", AT (ack_bytes), TOPO_UNIT_BYTES,
+  { "ib", "ack", AT (ib.ack_bytes), TOPO_UNIT_BYTES,
     { NULL, "30 B" }, "0 B", "256 B",
     "An acknowledgement, all of it [D] section A1" },
-  { "ib", "framing", AT (framing_bytes), TOPO_UNIT_BYTES,
+  { "ib", "framing", AT (ib.framing_bytes), TOPO_UNIT_BYTES,
     { NULL, "8 B" }, "0 B", "256 B",
     "Delimiters and idle symbols of a packet, on the wire only: about two symbols on each of four\n"
     "lanes [G] section A1; guess" },
-  { "ib", "block", AT (block_bytes), TOPO_UNIT_BYTES,
+  { "ib", "block", AT (ib.block_bytes), TOPO_UNIT_BYTES,
     { NULL, "64 B" }, "1 B", "4 KiB",
     "Unit of credits [S] section A3" },
-  { "ib", "cable_latency", AT (cable_latency_ps), TOPO_UNIT_TIME,
+  { "ib", "cable_latency", AT (ib.cable_latency_ps), TOPO_UNIT_TIME,
     { NULL, "10 ns" }, "1 ns", "1 ms",
     "Of every link: two metres at 5 ns/m [G] section A4; guess" },
-  { "ib", "credit_latency", AT (credit_latency_ps), TOPO_UNIT_TIME,
+  { "ib", "credit_latency", AT (ib.credit_latency_ps), TOPO_UNIT_TIME,
     { NULL, "100 ns" }, "1 ns", "1 ms",
     "From a freed buffer to the sender that may use it; guess: as a packet through a switch" },
 
-  { "switch", "latency", AT (switch_latency_ps), TOPO_UNIT_TIME,
+  { "switch", "latency", AT (switches.latency_ps), TOPO_UNIT_TIME,
     { NULL, "100 ns" }, "1 ns", "1 ms",
     "Head of a packet in to the decision where it goes [S] section A4: 50 + 50 ns in ib_model;\n"
     "InfiniScale IV about 100 ns [G]" },
-  { "switch", "buffer", AT (switch_buffer_bytes), TOPO_UNIT_BYTES,
+  { "switch", "buffer", AT (switches.buffer_bytes), TOPO_UNIT_BYTES,
     { NULL, "64 KiB" }, "256 B", "1 GiB",
     "Per input port, divided evenly among the data VLs [D] section A3: 1000 units of 64 B" },
-  { "switch", "vls", AT (switch_vls), TOPO_UNIT_COUNT,
+  { "switch", "vls", AT (switches.vls), TOPO_UNIT_COUNT,
     { NULL, "4" }, "1", "15",
     "Data VLs of every port: 4 or 8 in typical hardware [G] section A3; guess" },
-  { "switch", "reads", AT (switch_reads), TOPO_UNIT_COUNT,
+  { "switch", "reads", AT (switches.reads), TOPO_UNIT_COUNT,
     { NULL, "3" }, "1", "255",
     "Packets that may leave one input port at a time [S] section A3: maxBeingSent, 1 to 3" },
-  { "switch", "adaptive", AT (adaptive), TOPO_UNIT_COUNT,
+  { "switch", "adaptive", AT (switches.adaptive), TOPO_UNIT_COUNT,
     { NULL, "none" }, NULL, NULL,
     "none: the table's port; free: the least loaded one of those that are as near", adaptive_names },
-  { "switch", "vlarb_high", AT (vlarb_high), TOPO_UNIT_VL_WEIGHTS,
+  { "switch", "vlarb_high", AT (switches.vlarb_high), TOPO_UNIT_VL_WEIGHTS,
     { NULL, "none" }, NULL, NULL,
     "VL arbiter of all ports, high priority: VL:weight in turns, weights 0..255 in 64 bytes, as\n"
     "OpenSM's qos_vlarb_high [S] section A3; counts where tables use several VLs" },
-  { "switch", "vlarb_low", AT (vlarb_low), TOPO_UNIT_VL_WEIGHTS,
+  { "switch", "vlarb_low", AT (switches.vlarb_low), TOPO_UNIT_VL_WEIGHTS,
     { NULL, "0:4,1:4,2:4,3:4,4:4,5:4,6:4,7:4,8:4,9:4,10:4,11:4,12:4,13:4,14:4" }, NULL, NULL,
     "The same for low priority: all data VLs alike; guess" },
-  { "switch", "high_limit", AT (high_limit), TOPO_UNIT_COUNT,
+  { "switch", "high_limit", AT (switches.high_limit), TOPO_UNIT_COUNT,
     { NULL, "0" }, "0", "255",
     "What goes with high priority before low has its turn, in 4096 bytes; 0: one packet,\n"
     "255: no limit; OpenSM's qos_high_limit [G] section A3" },
 
-  { "hca", "pcie_bandwidth", AT (pcie_bandwidth_Bps), TOPO_UNIT_BANDWIDTH,
+  { "hca", "pcie_bandwidth", AT (hca.pcie_bandwidth_Bps), TOPO_UNIT_BANDWIDTH,
     { NULL, "3.25 GB/s" }, "1 MB/s", "100 TB/s",
     "Payload between adapter and memory, each direction [S] section A5: gen2 x8" },
-  { "hca", "send_latency", AT (hca_send_latency_ps), TOPO_UNIT_TIME,
+  { "hca", "send_latency", AT (hca.send_latency_ps), TOPO_UNIT_TIME,
     { NULL, "300 ns" }, "0 ns", "1 ms",
     "From a work request that is rung in to its first packet on the wire; guess" },
-  { "hca", "receive_latency", AT (hca_receive_latency_ps), TOPO_UNIT_TIME,
+  { "hca", "receive_latency", AT (hca.receive_latency_ps), TOPO_UNIT_TIME,
     { NULL, "250 ns" }, "0 ns", "1 ms",
     "From the last byte off the wire to software that may see it; guess" },
-  { "hca", "read_latency", AT (hca_read_latency_ps), TOPO_UNIT_TIME,
+  { "hca", "read_latency", AT (hca.read_latency_ps), TOPO_UNIT_TIME,
     { NULL, "1.1 us" }, "0 ns", "1 ms",
     "Added where the data is not in the work request itself: the adapter is rung for and reads\n"
     "first the request, then the data over PCIe [S] libmlx4, mlx4_post_send; calibrated: the step\n"
     "of 1.2 us from 64 to 128 B between ConnectX hosts [M] handbook, measured-infiniband.md" },
-  { "hca", "inline", AT (hca_inline_bytes), TOPO_UNIT_BYTES,
+  { "hca", "inline", AT (hca.inline_bytes), TOPO_UNIT_BYTES,
     { NULL, "128 B" }, "0 B", "4 KiB",
     "Largest message, software's headers included, within the work request [S] section C2" },
-  { "hca", "message_gap", AT (hca_message_gap_ps), TOPO_UNIT_TIME,
+  { "hca", "message_gap", AT (hca.message_gap_ps), TOPO_UNIT_TIME,
     { NULL, "100 ns" }, "0 ns", "1 ms",
     "Between two messages of one adapter, each direction; guess: ten million a second" },
-  { "hca", "buffer", AT (hca_buffer_bytes), TOPO_UNIT_BYTES,
+  { "hca", "buffer", AT (hca.buffer_bytes), TOPO_UNIT_BYTES,
     { NULL, "64 KiB" }, "256 B", "1 GiB",
     "Input buffer of an adapter's port, divided among the data VLs; guess: as a switch's" },
-  { "hca", "read_ahead", AT (hca_read_ahead), TOPO_UNIT_COUNT,
+  { "hca", "read_ahead", AT (hca.read_ahead), TOPO_UNIT_COUNT,
     { NULL, "4" }, "1", "255",
     "Packets read from memory before the link takes them, per port and VL; guess" },
 
-  { "congestion", "control", AT (cc), TOPO_UNIT_BOOLEAN,
+  { "congestion", "control", AT (congestion.is_on), TOPO_UNIT_BOOLEAN,
     { NULL, "false" }, NULL, NULL,
     "FECN marks by switches, BECN by adapters, rates by their tables [S] section A7: off" },
-  { "congestion", "threshold", AT (cc_threshold), TOPO_UNIT_COUNT,
+  { "congestion", "threshold", AT (congestion.threshold), TOPO_UNIT_COUNT,
     { NULL, "15" }, "0", "15",
     "0: nothing is marked ... 15: as soon as a packet waits [S] section A7" },
-  { "congestion", "packet_size", AT (cc_packet_size_blocks), TOPO_UNIT_COUNT,
+  { "congestion", "packet_size", AT (congestion.packet_size_blocks), TOPO_UNIT_COUNT,
     { NULL, "0" }, "0", "63",
     "Blocks of the smallest packet that is marked [S] section A7" },
-  { "congestion", "marking_rate", AT (cc_marking_rate), TOPO_UNIT_COUNT,
+  { "congestion", "marking_rate", AT (congestion.marking_rate), TOPO_UNIT_COUNT,
     { NULL, "0" }, "0", "65535",
     "Packets that pass between two marked ones [S] section A7" },
-  { "congestion", "ccti_timer", AT (ccti_timer_ps), TOPO_UNIT_TIME,
+  { "congestion", "ccti_timer", AT (congestion.ccti_timer_ps), TOPO_UNIT_TIME,
     { NULL, "30 us" }, "1 ns", "1 s",
     "After which the index falls by 1 [S] section A7: ib_model" },
-  { "congestion", "ccti_increase", AT (ccti_increase), TOPO_UNIT_COUNT,
+  { "congestion", "ccti_increase", AT (congestion.ccti_increase), TOPO_UNIT_COUNT,
     { NULL, "1" }, "0", "127",
     "Of the index, per BECN [S] section A7" },
-  { "congestion", "trigger_threshold", AT (ccti_trigger), TOPO_UNIT_COUNT,
+  { "congestion", "trigger_threshold", AT (congestion.ccti_trigger), TOPO_UNIT_COUNT,
     { NULL, "1" }, "0", "127",
     "Index from which on the adapter reports congestion [S] section A7" },
-  { "congestion", "ccti_min", AT (ccti_min), TOPO_UNIT_COUNT,
+  { "congestion", "ccti_min", AT (congestion.ccti_min), TOPO_UNIT_COUNT,
     { NULL, "0" }, "0", "127",
     "Below which the index does not fall [S] section A7" },
-  { "congestion", "ccti_limit", AT (ccti_limit), TOPO_UNIT_COUNT,
+  { "congestion", "ccti_limit", AT (congestion.ccti_limit), TOPO_UNIT_COUNT,
     { NULL, "127" }, "0", "127",
     "Above which it does not rise [S] section A7: ib_model" },
 
-  { "memory", "core_bandwidth", AT (core_bandwidth_Bps), TOPO_UNIT_BANDWIDTH,
+  { "memory", "core_bandwidth", AT (memory.core_bandwidth_Bps), TOPO_UNIT_BANDWIDTH,
     { NULL, "5 GB/s" }, "1 MB/s", "100 TB/s",
     "What one core copies when all is in its own caches; guess" },
-  { "memory", "core_memory_bandwidth", AT (core_memory_bandwidth_Bps), TOPO_UNIT_BANDWIDTH,
+  { "memory", "core_memory_bandwidth", AT (memory.core_memory_bandwidth_Bps), TOPO_UNIT_BANDWIDTH,
     { NULL, "4.5 GB/s" }, "1 MB/s", "100 TB/s",
     "Lines that one core fetches from memory, for reading or to be written: STREAM on one core\n"
     "counts as many bytes, 4-5 GB/s [G] section C1; guess" },
-  { "memory", "core_transfer_bandwidth", AT (core_transfer_bandwidth_Bps), TOPO_UNIT_BANDWIDTH,
+  { "memory", "core_transfer_bandwidth", AT (memory.core_transfer_bandwidth_Bps), TOPO_UNIT_BANDWIDTH,
     { NULL, "2 GB/s" }, "1 MB/s", "100 TB/s",
     "Lines that one core fetches from a cache that is not above it; guess: slower than from\n"
     "memory, since the other cache must be asked and memory written on the way" },
-  { "memory", "cache_bandwidth", AT (cache_bandwidth_Bps), TOPO_UNIT_BANDWIDTH,
+  { "memory", "cache_bandwidth", AT (memory.cache_bandwidth_Bps), TOPO_UNIT_BANDWIDTH,
     { NULL, "20 GB/s" }, "1 MB/s", "100 TB/s",
     "Of a shared cache, all its cores together, reads and writes; guess" },
-  { "memory", "bus_bandwidth", AT (bus_bandwidth_Bps), TOPO_UNIT_BANDWIDTH,
+  { "memory", "bus_bandwidth", AT (memory.bus_bandwidth_Bps), TOPO_UNIT_BANDWIDTH,
     { NULL, "8 GB/s" }, "1 MB/s", "100 TB/s",
     "Between a package and the rest of the node, both directions together.  A front-side bus of\n"
     "1600 MT/s carries 12.8 GB/s in all [S] Xbit Labs, Nehalem microarchitecture, p. 8; STREAM on\n"
     "one package 5-6 GB/s [G] section C1 and the write allocations that it does not count (a third\n"
     "more) make 6.7 to 8; guess" },
-  { "memory", "bandwidth", AT (dram_bandwidth_Bps), TOPO_UNIT_BANDWIDTH,
+  { "memory", "bandwidth", AT (memory.dram_bandwidth_Bps), TOPO_UNIT_BANDWIDTH,
     { NULL, "12 GB/s" }, "1 MB/s", "100 TB/s",
     "Of one NUMA node's memory, reads and writes together: 8-10 GB/s of STREAM [G] section C1 and\n"
     "the write allocations that STREAM does not count (a third more); guess" },
-  { "memory", "cache_share", AT (cache_share), TOPO_UNIT_SHARE,
+  { "memory", "cache_share", AT (memory.cache_share), TOPO_UNIT_SHARE,
     { NULL, "50 %" }, "0 %", "100 %",
     "Of a cache that one buffer of a message may fill; guess: two buffers share it" },
-  { "memory", "transfer_latency", AT (transfer_latency_ps), TOPO_UNIT_TIME,
+  { "memory", "transfer_latency", AT (memory.transfer_latency_ps), TOPO_UNIT_TIME,
     { NULL, "100 ns" }, "0 ns", "1 ms",
     "Of the first line of a piece, from memory or from a cache that is not above the core: 80-100\n"
     "ns for memory, about the same between caches [G] section C1; guess" },
-  { "memory", "package_latency", AT (package_latency_ps), TOPO_UNIT_TIME,
+  { "memory", "package_latency", AT (memory.package_latency_ps), TOPO_UNIT_TIME,
     { NULL, "30 ns" }, "0 ns", "1 ms",
     "More, when it is in another package; all further lines take as much longer in proportion;\n"
     "guess: a second bus to cross" },
-  { "memory", "transfer_updates_memory", AT (transfer_updates_memory), TOPO_UNIT_BOOLEAN,
+  { "memory", "transfer_updates_memory", AT (memory.transfer_updates_memory), TOPO_UNIT_BOOLEAN,
     { NULL, "true" }, NULL, NULL,
     "A changed line that goes from cache to cache is written to memory too [S] Intel SDM vol. 3,\n"
     "11.2, implicit write-back; not so with an owned state (AMD)" },
-  { "memory", "dma_to_cache", AT (dma_to_cache), TOPO_UNIT_BOOLEAN,
+  { "memory", "dma_to_cache", AT (memory.dma_to_cache), TOPO_UNIT_BOOLEAN,
     { NULL, "false" }, NULL, NULL,
     "The adapter writes to and reads from the outermost cache of its package (Intel's DDIO, from\n"
     "Sandy Bridge on [G]) instead of memory" },
-  { "memory", "copy_quantum", AT (copy_quantum_bytes), TOPO_UNIT_BYTES,
+  { "memory", "copy_quantum", AT (memory.copy_quantum_bytes), TOPO_UNIT_BYTES,
     { NULL, "4 KiB" }, "64 B", "1 GiB",
     "Copies that compete take turns in pieces of this; of the model, not of a machine" },
 };
@@ -529,37 +529,37 @@ find_conflict (const TopoParameters *parameters, const char **reason)
 {
   if (parameters->family == TOPO_FAMILY_FABRIC) {
     uint64_t packet_bytes =
-        parameters->header_bytes + parameters->rdma_header_bytes + parameters->mtu_bytes;
+        parameters->ib.header_bytes + parameters->ib.rdma_header_bytes + parameters->ib.mtu_bytes;
 
-    if (parameters->switch_buffer_bytes / parameters->switch_vls < packet_bytes) {
+    if (parameters->switches.buffer_bytes / parameters->switches.vls < packet_bytes) {
       *reason = "must hold at least one full packet per data VL (ib.mtu, ib.header, switch.vls)";
       return "switch.buffer";
     }
-    if (parameters->hca_buffer_bytes / parameters->switch_vls < packet_bytes) {
+    if (parameters->hca.buffer_bytes / parameters->switches.vls < packet_bytes) {
       *reason = "must hold at least one full packet per data VL (ib.mtu, ib.header, switch.vls)";
       return "hca.buffer";
     }
-    if (parameters->sm_eager_bytes <= parameters->envelope_bytes) {
+    if (parameters->ompi.sm_eager_bytes <= parameters->mpi.envelope_bytes) {
       *reason = "must be more than mpi.envelope";
       return "mpi.sm_eager";
     }
   } else {
-    uint64_t packet_bytes = parameters->packet_header_bytes + parameters->packet_payload_bytes;
+    uint64_t packet_bytes = parameters->packet.header_bytes + parameters->packet.payload_bytes;
 
-    if (parameters->packet_payload_bytes % parameters->chunk_bytes != 0) {
+    if (parameters->packet.payload_bytes % parameters->packet.chunk_bytes != 0) {
       *reason = "must be a multiple of packet.chunk";
       return "packet.payload";
     }
-    if (parameters->dynamic_tokens * parameters->chunk_bytes < packet_bytes) {
+    if (parameters->router.dynamic_tokens * parameters->packet.chunk_bytes < packet_bytes) {
       *reason = "must hold at least one full packet (packet.header + packet.payload)";
       return "router.dynamic_tokens";
     }
-    if (parameters->envelope_bytes + parameters->immediate_bytes >
-        parameters->packet_payload_bytes) {
+    if (parameters->mpi.envelope_bytes + parameters->mpi.immediate_bytes >
+        parameters->packet.payload_bytes) {
       *reason = "must fit into one packet together with mpi.envelope";
       return "mpi.immediate";
     }
-    if (parameters->immediate_bytes > parameters->eager_bytes) {
+    if (parameters->mpi.immediate_bytes > parameters->mpi.eager_bytes) {
       *reason = "must be at least mpi.immediate";
       return "mpi.eager";
     }

@@ -35,135 +35,152 @@ typedef enum {
   TOPO_ADAPTIVE_FREE, /* of all ports of shortest ways the least loaded */
 } TopoAdaptive;
 
+/* A struct for each group of a machine file. */
 typedef struct {
   TopoFamily family;
 
-  /* [link] */
-  uint64_t link_bandwidth_Bps; /* raw, each direction */
-  double link_overhead;        /* share of it taken by acks and tokens, 0..1 */
-  int64_t hop_latency_ps;      /* head of a packet: sender port to next router's decision */
-  int64_t midplane_latency_ps; /* added on a link that leaves a midplane */
-  int64_t token_latency_ps;    /* a freed buffer to the sender that may use it */
+  struct {
+    uint64_t bandwidth_Bps;      /* raw, each direction */
+    double overhead;             /* share of it taken by acks and tokens, 0..1 */
+    int64_t hop_latency_ps;      /* head of a packet: sender port to next router's decision */
+    int64_t midplane_latency_ps; /* added on a link that leaves a midplane */
+    int64_t token_latency_ps;    /* a freed buffer to the sender that may use it */
+  } link;
 
-  /* [packet] */
-  uint64_t packet_payload_bytes; /* largest payload */
-  uint64_t packet_header_bytes;
-  uint64_t packet_trailer_bytes; /* on the wire only, not in buffers */
-  uint64_t chunk_bytes;          /* unit of buffers and counters */
+  struct {
+    uint64_t payload_bytes; /* largest payload */
+    uint64_t header_bytes;
+    uint64_t trailer_bytes; /* on the wire only, not in buffers */
+    uint64_t chunk_bytes;   /* unit of buffers and counters */
+  } packet;
 
-  /* [router] */
-  uint64_t dynamic_tokens;    /* chunks, per link */
-  uint64_t bubble_tokens;     /* packets, per link */
-  uint64_t priority_tokens;   /* packets, per link */
-  uint64_t dynamic_queues;    /* queues within the dynamic receiver, 1..5 */
-  uint64_t receiver_grants;   /* receiver grants per injection grant under contention */
-  uint64_t reception_packets; /* depth of a network reception FIFO */
-  bool escape;                /* dynamic packets may fall to the bubble VC */
-  bool stay_on_bubble;        /* and stay there once fallen */
+  struct {
+    uint64_t dynamic_tokens;    /* chunks, per link */
+    uint64_t bubble_tokens;     /* packets, per link */
+    uint64_t priority_tokens;   /* packets, per link */
+    uint64_t dynamic_queues;    /* queues within the dynamic receiver, 1..5 */
+    uint64_t receiver_grants;   /* receiver grants per injection grant under contention */
+    uint64_t reception_packets; /* depth of a network reception FIFO */
+    bool escape;                /* dynamic packets may fall to the bubble VC */
+    bool stay_on_bubble;        /* and stay there once fallen */
+  } router;
 
-  /* [messaging] */
-  int64_t injection_latency_ps;  /* descriptor written to head of packet in the router */
-  int64_t reception_latency_ps;  /* last byte in memory to software that may see it */
-  uint64_t memory_bandwidth_Bps; /* writes of arriving packets, all ports of a node together */
+  struct {
+    int64_t injection_latency_ps;  /* descriptor written to head of packet in the router */
+    int64_t reception_latency_ps;  /* last byte in memory to software that may see it */
+    uint64_t memory_bandwidth_Bps; /* writes of arriving packets, all ports of a node together */
+  } messaging;
 
-  /* [mpi] */
-  int64_t send_overhead_ps;    /* processor time of a send call; fabrics: of the library alone */
-  int64_t receive_overhead_ps; /* processor time of receiving a message; as above */
-  int64_t call_overhead_ps;    /* processor time of any other MPI call */
-  int64_t direct_overhead_ps;  /* processor time to write one descriptor of a direct collective */
-  uint64_t envelope_bytes;     /* software header in the first payload */
-  uint64_t collectives;        /* TopoCollectives */
-  uint64_t immediate_bytes;    /* largest message sent from the look-aside descriptor */
-  uint64_t eager_bytes;        /* largest eager message */
-  uint64_t e_split_bytes;      /* rendezvous data to the E neighbour is split from here on */
-  uint64_t dynamic_bytes;      /* rendezvous data above this is routed dynamically */
-  uint64_t dynamic_messages;   /* dynamically routed messages in flight per rank */
-  bool async_progress;         /* protocol answered while the rank computes */
-  bool pacing;                 /* remote gets are paced above one rack */
-  int64_t shm_latency_ps;      /* within a node, sender to receiver */
-  uint64_t shm_bandwidth_Bps;  /* one copy within a node */
+  struct {
+    int64_t send_overhead_ps;    /* processor time of a send call; fabrics: of the library alone */
+    int64_t receive_overhead_ps; /* processor time of receiving a message; as above */
+    int64_t call_overhead_ps;    /* processor time of any other MPI call */
+    int64_t direct_overhead_ps;  /* processor time to write one descriptor of a direct collective */
+    uint64_t envelope_bytes;     /* software header in the first payload */
+    uint64_t collectives;        /* TopoCollectives */
+    uint64_t immediate_bytes;    /* largest message sent from the look-aside descriptor */
+    uint64_t eager_bytes;        /* largest eager message */
+    uint64_t e_split_bytes;      /* rendezvous data to the E neighbour is split from here on */
+    uint64_t dynamic_bytes;      /* rendezvous data above this is routed dynamically */
+    uint64_t dynamic_messages;   /* dynamically routed messages in flight per rank */
+    bool async_progress;         /* protocol answered while the rank computes */
+    bool pacing;                 /* remote gets are paced above one rack */
+    int64_t shm_latency_ps;      /* within a node, sender to receiver */
+    uint64_t shm_bandwidth_Bps;  /* one copy within a node */
+  } mpi;
 
-  /* [collective] */
-  bool collective_network;     /* broadcast and reductions in the network */
-  int64_t barrier_latency_ps;  /* global interrupt, fixed part */
-  int64_t tree_latency_ps;     /* collective network, fixed part */
-  int64_t tree_hop_latency_ps; /* per hop of the tree's depth */
-  uint64_t tree_bandwidth_Bps; /* of combining and broadcasting */
-  uint64_t rectangle_bytes;    /* broadcasts above this go over all links */
+  struct {
+    bool in_network;             /* broadcast and reductions in the network */
+    int64_t barrier_latency_ps;  /* global interrupt, fixed part */
+    int64_t tree_latency_ps;     /* collective network, fixed part */
+    int64_t tree_hop_latency_ps; /* per hop of the tree's depth */
+    uint64_t tree_bandwidth_Bps; /* of combining and broadcasting */
+    uint64_t rectangle_bytes;    /* broadcasts above this go over all links */
+  } collective;
 
-  /* [node] */
-  double compute_Flops; /* to turn operations of a trace into time, flop/s */
+  struct {
+    double compute_Flops; /* to turn operations of a trace into time, flop/s */
+  } node;
 
-  /* Below: fabrics only. */
-
-  /* [ib] */
-  uint64_t mtu_bytes;         /* largest payload of a packet */
-  uint64_t header_bytes;      /* LRH, BTH and both checksums, on every packet */
-  uint64_t rdma_header_bytes; /* RETH, on the first packet of an RDMA write */
-  uint64_t ack_bytes;         /* an acknowledgement, all of it */
-  uint64_t framing_bytes;     /* delimiters and idle symbols per packet, on the wire only */
-  uint64_t block_bytes;       /* unit of credits */
-  int64_t cable_latency_ps;   /* every link */
-  int64_t credit_latency_ps;  /* from a freed buffer to the sender that may use it */
+  /* Fabrics only, as all below. */
+  struct {
+    uint64_t mtu_bytes;         /* largest payload of a packet */
+    uint64_t header_bytes;      /* LRH, BTH and both checksums, on every packet */
+    uint64_t rdma_header_bytes; /* RETH, on the first packet of an RDMA write */
+    uint64_t ack_bytes;         /* an acknowledgement, all of it */
+    uint64_t framing_bytes;     /* delimiters and idle symbols per packet, on the wire only */
+    uint64_t block_bytes;       /* unit of credits */
+    int64_t cable_latency_ps;   /* every link */
+    int64_t credit_latency_ps;  /* from a freed buffer to the sender that may use it */
+  } ib;
 
   /* [switch] */
-  int64_t switch_latency_ps;    /* head of a packet in to its decision */
-  uint64_t switch_buffer_bytes; /* per input port, divided among the data VLs */
-  uint64_t switch_vls;          /* data VLs of every port */
-  uint64_t switch_reads;        /* packets that may leave one input port at a time */
-  uint64_t adaptive;            /* TopoAdaptive */
-  TopoVlWeights vlarb_high;     /* VL arbiter: lanes of high priority */
-  TopoVlWeights vlarb_low;      /* ... and of low priority */
-  uint64_t high_limit;          /* TOPO_VL_LIMIT_BYTES before low priority has its turn */
+  struct {
+    int64_t latency_ps;       /* head of a packet in to its decision */
+    uint64_t buffer_bytes;    /* per input port, divided among the data VLs */
+    uint64_t vls;             /* data VLs of every port */
+    uint64_t reads;           /* packets that may leave one input port at a time */
+    uint64_t adaptive;        /* TopoAdaptive */
+    TopoVlWeights vlarb_high; /* VL arbiter: lanes of high priority */
+    TopoVlWeights vlarb_low;  /* ... and of low priority */
+    uint64_t high_limit;      /* TOPO_VL_LIMIT_BYTES before low priority has its turn */
+  } switches;
 
-  /* [hca] */
-  uint64_t pcie_bandwidth_Bps;    /* payload, each direction */
-  int64_t hca_send_latency_ps;    /* work request rung in to its first packet on the wire */
-  int64_t hca_receive_latency_ps; /* last byte off the wire to software that may see it */
-  int64_t hca_read_latency_ps;    /* added where data is not in the work request itself */
-  uint64_t hca_inline_bytes;      /* largest message, headers included, within the work request */
-  int64_t hca_message_gap_ps;     /* between two work requests of one adapter, either direction */
-  uint64_t hca_buffer_bytes;      /* input buffer of an adapter's port, as switch_buffer */
-  uint64_t hca_read_ahead;        /* packets read from memory before the link takes them, per VL */
+  struct {
+    uint64_t pcie_bandwidth_Bps; /* payload, each direction */
+    int64_t send_latency_ps;     /* work request rung in to its first packet on the wire */
+    int64_t receive_latency_ps;  /* last byte off the wire to software that may see it */
+    int64_t read_latency_ps;     /* added where data is not in the work request itself */
+    uint64_t inline_bytes;       /* largest message, headers included, within the work request */
+    int64_t message_gap_ps;      /* between two work requests of one adapter, either direction */
+    uint64_t buffer_bytes;       /* input buffer of an adapter's port, as switch_buffer */
+    uint64_t read_ahead;         /* packets read from memory before the link takes them, per VL */
+  } hca;
 
-  /* [congestion] OpenSM's cc_* options, without their prefixes */
-  bool cc;                        /* congestion control is on */
-  uint64_t cc_threshold;          /* 0 never .. 15 soonest */
-  uint64_t cc_packet_size_blocks; /* smallest packet that is marked */
-  uint64_t cc_marking_rate;       /* packets between two marked ones */
-  int64_t ccti_timer_ps;
-  uint64_t ccti_increase, ccti_trigger, ccti_min, ccti_limit;
+  /* OpenSM's cc_* options, without their prefixes */
+  struct {
+    bool is_on;                  /* congestion control is on */
+    uint64_t threshold;          /* 0 never .. 15 soonest */
+    uint64_t packet_size_blocks; /* smallest packet that is marked */
+    uint64_t marking_rate;       /* packets between two marked ones */
+    int64_t ccti_timer_ps;
+    uint64_t ccti_increase, ccti_trigger, ccti_min, ccti_limit;
+  } congestion;
 
-  /* [mpi], Open MPI's: infiniband.md section C2 */
-  uint64_t sm_eager_bytes;      /* largest eager message within a node, header included */
-  uint64_t sm_fragment_bytes;   /* of longer ones, after the first piece */
-  uint64_t sm_depth;            /* fragments in flight per message */
-  int64_t sm_latency_ps;        /* a pointer in a FIFO, from its writer to its reader's poll */
-  int64_t sm_overhead_ps;       /* processor time per fragment, each side, copy apart */
-  bool sm_single_copy;          /* long messages are copied once, by the receiver (KNEM, CMA) */
-  uint64_t send_fragment_bytes; /* copied fragments over the network */
-  uint64_t send_depth;          /* of those in flight per message */
-  int64_t fragment_overhead_ps; /* processor time per piece or control message, each side */
-  uint64_t rdma_offset_bytes;   /* so much is sent in copied fragments, the rest by RDMA */
-  uint64_t rdma_fragment_bytes; /* one RDMA write */
-  uint64_t rdma_depth;          /* of those in flight per message */
-  bool leave_pinned;            /* buffers stay registered: all is RDMA from the second time on */
-  int64_t registration_ps;      /* of a piece of memory, fixed part, processor time */
-  int64_t registration_page_ps; /* and per 4 KiB page */
+  /* in [mpi]: Open MPI's, infiniband.md section C2 */
+  struct {
+    uint64_t sm_eager_bytes;      /* largest eager message within a node, header included */
+    uint64_t sm_fragment_bytes;   /* of longer ones, after the first piece */
+    uint64_t sm_depth;            /* fragments in flight per message */
+    int64_t sm_latency_ps;        /* a pointer in a FIFO, from its writer to its reader's poll */
+    int64_t sm_overhead_ps;       /* processor time per fragment, each side, copy apart */
+    bool sm_single_copy;          /* long messages are copied once, by the receiver (KNEM, CMA) */
+    uint64_t send_fragment_bytes; /* copied fragments over the network */
+    uint64_t send_depth;          /* of those in flight per message */
+    int64_t fragment_overhead_ps; /* processor time per piece or control message, each side */
+    uint64_t rdma_offset_bytes;   /* so much is sent in copied fragments, the rest by RDMA */
+    uint64_t rdma_fragment_bytes; /* one RDMA write */
+    uint64_t rdma_depth;          /* of those in flight per message */
+    bool leave_pinned;            /* buffers stay registered: all is RDMA from the second time on */
+    int64_t registration_ps;      /* of a piece of memory, fixed part, processor time */
+    int64_t registration_page_ps; /* and per 4 KiB page */
+  } ompi;
 
-  /* [memory] of a node: see topology/node/node.h */
-  uint64_t core_bandwidth_Bps;          /* what one core can copy, everything in its own caches */
-  uint64_t core_memory_bandwidth_Bps;   /* lines that one core can fetch from memory */
-  uint64_t core_transfer_bandwidth_Bps; /* ... from a cache that is not above it */
-  uint64_t cache_bandwidth_Bps;         /* of a shared cache, all its cores together */
-  uint64_t bus_bandwidth_Bps;   /* between a package and the rest: its bus or interconnect */
-  uint64_t dram_bandwidth_Bps;  /* of one NUMA node's memory, reads and writes together */
-  double cache_share;           /* of a cache that one buffer of a message may fill */
-  int64_t transfer_latency_ps;  /* of a line from memory, or from caches that share none above */
-  int64_t package_latency_ps;   /* more, of a line from another package */
-  bool transfer_updates_memory; /* when a changed line goes from cache to cache */
-  bool dma_to_cache;            /* adapters write to and read from caches, not memory */
-  uint64_t copy_quantum_bytes;  /* copies take turns in pieces of this */
+  /* of a node: see topology/node/node.h */
+  struct {
+    uint64_t core_bandwidth_Bps;          /* what one core can copy, everything in its own caches */
+    uint64_t core_memory_bandwidth_Bps;   /* lines that one core can fetch from memory */
+    uint64_t core_transfer_bandwidth_Bps; /* ... from a cache that is not above it */
+    uint64_t cache_bandwidth_Bps;         /* of a shared cache, all its cores together */
+    uint64_t bus_bandwidth_Bps;   /* between a package and the rest: its bus or interconnect */
+    uint64_t dram_bandwidth_Bps;  /* of one NUMA node's memory, reads and writes together */
+    double cache_share;           /* of a cache that one buffer of a message may fill */
+    int64_t transfer_latency_ps;  /* of a line from memory, or from caches that share none above */
+    int64_t package_latency_ps;   /* more, of a line from another package */
+    bool transfer_updates_memory; /* when a changed line goes from cache to cache */
+    bool dma_to_cache;            /* adapters write to and read from caches, not memory */
+    uint64_t copy_quantum_bytes;  /* copies take turns in pieces of this */
+  } memory;
 } TopoParameters;
 
 /* The defaults: a Blue Gene/Q node and link, or a QDR cluster of Harpertown

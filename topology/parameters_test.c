@@ -41,27 +41,27 @@ test_defaults (void)
 {
   TopoParameters parameters = defaults (TOPO_FAMILY_TORUS);
 
-  g_assert_cmpuint (parameters.link_bandwidth_Bps, ==, 2000000000);
-  g_assert_true (parameters.link_overhead == 0.03);
-  g_assert_cmpint (parameters.hop_latency_ps, ==, 40000);
-  g_assert_cmpuint (parameters.packet_payload_bytes, ==, 512);
-  g_assert_cmpuint (parameters.packet_header_bytes, ==, 32);
-  g_assert_cmpuint (parameters.packet_trailer_bytes, ==, 8);
-  g_assert_cmpuint (parameters.chunk_bytes, ==, 32);
-  g_assert_cmpuint (parameters.dynamic_tokens, ==, 126);
-  g_assert_cmpuint (parameters.bubble_tokens, ==, 7);
-  g_assert_cmpuint (parameters.priority_tokens, ==, 7);
-  g_assert_cmpuint (parameters.receiver_grants, ==, 16);
-  g_assert_true (parameters.escape);
-  g_assert_false (parameters.stay_on_bubble);
-  g_assert_cmpuint (parameters.immediate_bytes, ==, 112);
-  g_assert_cmpuint (parameters.eager_bytes, ==, 4096);
-  g_assert_cmpuint (parameters.e_split_bytes, ==, 2048);
-  g_assert_cmpuint (parameters.dynamic_bytes, ==, 65536);
-  g_assert_cmpuint (parameters.dynamic_messages, ==, 64);
-  g_assert_true (parameters.pacing);
-  g_assert_true (parameters.collective_network);
-  g_assert_true (parameters.compute_Flops == 12.8e9);
+  g_assert_cmpuint (parameters.link.bandwidth_Bps, ==, 2000000000);
+  g_assert_true (parameters.link.overhead == 0.03);
+  g_assert_cmpint (parameters.link.hop_latency_ps, ==, 40000);
+  g_assert_cmpuint (parameters.packet.payload_bytes, ==, 512);
+  g_assert_cmpuint (parameters.packet.header_bytes, ==, 32);
+  g_assert_cmpuint (parameters.packet.trailer_bytes, ==, 8);
+  g_assert_cmpuint (parameters.packet.chunk_bytes, ==, 32);
+  g_assert_cmpuint (parameters.router.dynamic_tokens, ==, 126);
+  g_assert_cmpuint (parameters.router.bubble_tokens, ==, 7);
+  g_assert_cmpuint (parameters.router.priority_tokens, ==, 7);
+  g_assert_cmpuint (parameters.router.receiver_grants, ==, 16);
+  g_assert_true (parameters.router.escape);
+  g_assert_false (parameters.router.stay_on_bubble);
+  g_assert_cmpuint (parameters.mpi.immediate_bytes, ==, 112);
+  g_assert_cmpuint (parameters.mpi.eager_bytes, ==, 4096);
+  g_assert_cmpuint (parameters.mpi.e_split_bytes, ==, 2048);
+  g_assert_cmpuint (parameters.mpi.dynamic_bytes, ==, 65536);
+  g_assert_cmpuint (parameters.mpi.dynamic_messages, ==, 64);
+  g_assert_true (parameters.mpi.pacing);
+  g_assert_true (parameters.collective.in_network);
+  g_assert_true (parameters.node.compute_Flops == 12.8e9);
 }
 
 /* Hardware path between neighbours: the 80 ns of bgq.md section 1. */
@@ -70,8 +70,8 @@ test_nearest_neighbour_headline (void)
 {
   TopoParameters parameters = defaults (TOPO_FAMILY_TORUS);
 
-  g_assert_cmpint (parameters.injection_latency_ps + parameters.hop_latency_ps +
-                       parameters.reception_latency_ps,
+  g_assert_cmpint (parameters.messaging.injection_latency_ps + parameters.link.hop_latency_ps +
+                       parameters.messaging.reception_latency_ps,
                    ==, 80000);
 }
 
@@ -82,10 +82,10 @@ test_effective_bandwidth (void)
   TopoParameters parameters = defaults (TOPO_FAMILY_TORUS);
   double wire_bytes, effective;
 
-  wire_bytes = (double) (parameters.packet_payload_bytes + parameters.packet_header_bytes +
-                         parameters.packet_trailer_bytes);
-  effective = (double) parameters.link_bandwidth_Bps * (1 - parameters.link_overhead) *
-              (double) parameters.packet_payload_bytes / wire_bytes;
+  wire_bytes = (double) (parameters.packet.payload_bytes + parameters.packet.header_bytes +
+                         parameters.packet.trailer_bytes);
+  effective = (double) parameters.link.bandwidth_Bps * (1 - parameters.link.overhead) *
+              (double) parameters.packet.payload_bytes / wire_bytes;
   g_assert_cmpfloat_with_epsilon (effective, 1.8e9, 0.005e9);
 }
 
@@ -107,12 +107,12 @@ test_print_survives_load (void)
 {
   TopoParameters odd = defaults (TOPO_FAMILY_TORUS);
 
-  odd.hop_latency_ps = 34567;
-  odd.link_bandwidth_Bps = 1999999999;
-  odd.link_overhead = 1.0 / 3;
-  odd.compute_Flops = 1e10 / 3;
-  odd.escape = false;
-  odd.eager_bytes = 20001;
+  odd.link.hop_latency_ps = 34567;
+  odd.link.bandwidth_Bps = 1999999999;
+  odd.link.overhead = 1.0 / 3;
+  odd.node.compute_Flops = 1e10 / 3;
+  odd.router.escape = false;
+  odd.mpi.eager_bytes = 20001;
   assert_survives_print (&odd, TOPO_FAMILY_TORUS);
 }
 
@@ -127,25 +127,25 @@ test_vl_weights (void)
   TopoParameters parameters = defaults (TOPO_FAMILY_FABRIC);
   g_autoptr (GError) error = NULL;
 
-  g_assert_cmpuint (parameters.vlarb_high.n, ==, 0);
-  g_assert_cmpuint (parameters.vlarb_low.n, ==, 15);
+  g_assert_cmpuint (parameters.switches.vlarb_high.n, ==, 0);
+  g_assert_cmpuint (parameters.switches.vlarb_low.n, ==, 15);
   g_assert_true (topo_parameters_set (&parameters, "switch.vlarb_high", "3:255, 14:0,3:1", &error));
-  g_assert_cmpuint (parameters.vlarb_high.n, ==, 3);
-  g_assert_cmpuint (parameters.vlarb_high.vl[0], ==, 3);
-  g_assert_cmpuint (parameters.vlarb_high.weight[0], ==, 255);
-  g_assert_cmpuint (parameters.vlarb_high.vl[1], ==, 14);
-  g_assert_cmpuint (parameters.vlarb_high.weight[2], ==, 1);
+  g_assert_cmpuint (parameters.switches.vlarb_high.n, ==, 3);
+  g_assert_cmpuint (parameters.switches.vlarb_high.vl[0], ==, 3);
+  g_assert_cmpuint (parameters.switches.vlarb_high.weight[0], ==, 255);
+  g_assert_cmpuint (parameters.switches.vlarb_high.vl[1], ==, 14);
+  g_assert_cmpuint (parameters.switches.vlarb_high.weight[2], ==, 1);
   for (gsize at = 0; at < G_N_ELEMENTS (wrong); at++) {
     g_assert_false (topo_parameters_set (&parameters, "switch.vlarb_high", wrong[at], &error));
     g_assert_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX);
     g_assert_nonnull (strstr (error->message, "switch.vlarb_high"));
     g_clear_error (&error);
-    g_assert_cmpuint (parameters.vlarb_high.n, ==, 3);
+    g_assert_cmpuint (parameters.switches.vlarb_high.n, ==, 3);
   }
   for (guint entry = 1; entry < TOPO_VL_ENTRIES; entry++)
     g_string_append (entries, ",1:2");
   g_assert_true (topo_parameters_set (&parameters, "switch.vlarb_high", entries->str, &error));
-  g_assert_cmpuint (parameters.vlarb_high.n, ==, 64);
+  g_assert_cmpuint (parameters.switches.vlarb_high.n, ==, 64);
   g_string_append (entries, ",1:2");
   g_assert_false (topo_parameters_set (&parameters, "switch.vlarb_high", entries->str, &error));
   g_assert_error (error, TOPO_ERROR, TOPO_ERROR_RANGE);
@@ -239,8 +239,8 @@ test_set (void)
   topo_parameters_set (&parameters, "link.hop_latency", "35ns", &error);
   topo_parameters_set (&parameters, "mpi.async_progress", " true ", &error);
   g_assert_no_error (error);
-  g_assert_cmpint (parameters.hop_latency_ps, ==, 35000);
-  g_assert_true (parameters.async_progress);
+  g_assert_cmpint (parameters.link.hop_latency_ps, ==, 35000);
+  g_assert_true (parameters.mpi.async_progress);
 }
 
 static void
@@ -344,7 +344,7 @@ test_ignored_groups (void)
 
   topo_parameters_load (&parameters, file, "-", ignored, &error);
   g_assert_no_error (error);
-  g_assert_cmpint (parameters.hop_latency_ps, ==, 50000);
+  g_assert_cmpint (parameters.link.hop_latency_ps, ==, 50000);
 }
 
 int

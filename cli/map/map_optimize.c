@@ -267,7 +267,7 @@ prepare (Job *job, GError **error)
       !(job->distance = study_distance_new (job->paths, error)))
     return FALSE;
   if (job->machine->fabric && options->routing == ROUTE_POLICY_DETERMINISTIC)
-    job->machine->parameters.adaptive = TOPO_ADAPTIVE_NONE;
+    job->machine->parameters.switches.adaptive = TOPO_ADAPTIVE_NONE;
   job->objective = options->objective_name == NULL && job->is_trace
                        ? STUDY_OBJECTIVE_BOTH
                        : (StudyObjective) options->objective;

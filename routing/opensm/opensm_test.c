@@ -250,12 +250,12 @@ test_lanes_of_the_machine (void)
 
   if (!is_installed ())
     return;
-  machine.parameters.switch_vls = 3;
+  machine.parameters.switches.vls = 3;
   tables = route_forwarding_of_machine (&machine, &error);
   g_assert_no_error (error);
   g_assert_cmpuint (tables->n_vls, ==, 3);
   machine.fabric = tangle;
-  machine.parameters.switch_vls = 1;
+  machine.parameters.switches.vls = 1;
   g_assert_null (route_forwarding_of_machine (&machine, &error));
   g_assert_nonnull (strstr (error->message, "virtual lanes, and the switches have 1"));
   assert_nothing_is_left ();

@@ -78,7 +78,8 @@ sim_collective_init (SimCollective *collective, const TopoMachine *machine, cons
 {
   const TopoParameters *parameters = &machine->parameters;
   const Traits *it = &traits[op->kind];
-  bool network = parameters->collective_network && parameters->collectives == TOPO_COLLECTIVES_BGQ;
+  bool network =
+      parameters->collective.in_network && parameters->mpi.collectives == TOPO_COLLECTIVES_BGQ;
   SimChoice choice;
   bool is_barrier = op->kind == TRACE_OP_WIN_CREATE || op->kind == TRACE_OP_WIN_FREE ||
                     op->kind == TRACE_OP_WIN_FENCE;
@@ -118,7 +119,7 @@ sim_collective_init (SimCollective *collective, const TopoMachine *machine, cons
   if (collective->method != SIM_COLLECTIVE_STEPS)
     return;
 
-  choice = sim_choose_algorithm (collective, parameters->collectives);
+  choice = sim_choose_algorithm (collective, parameters->mpi.collectives);
   collective->algorithm = choice.algorithm;
   collective->segment_bytes = choice.segment_bytes;
   collective->second = choice.second;
@@ -155,7 +156,7 @@ sim_collective_hardware_ps (const SimCollective *collective, const TopoMachine *
 {
   const TopoParameters *parameters = &machine->parameters;
   const TopoShape *shape = &machine->shape;
-  uint64_t bandwidth_Bps = parameters->tree_bandwidth_Bps;
+  uint64_t bandwidth_Bps = parameters->collective.tree_bandwidth_Bps;
   uint32_t hops = 0;
   int64_t climb_ps;
 
@@ -163,28 +164,29 @@ sim_collective_hardware_ps (const SimCollective *collective, const TopoMachine *
    * of a tree that is rooted in the middle. */
   for (uint32_t dimension = 0; dimension < shape->n_dimensions; dimension++)
     hops += shape->wrap[dimension] ? shape->size[dimension] / 2 : shape->size[dimension] - 1;
-  climb_ps = hops * parameters->tree_hop_latency_ps;
+  climb_ps = hops * parameters->collective.tree_hop_latency_ps;
 
   if (collective->kind == TRACE_OP_BARRIER)
-    return parameters->barrier_latency_ps + climb_ps;
-  if (collective->kind == TRACE_OP_BCAST && collective->bytes > parameters->rectangle_bytes) {
+    return parameters->collective.barrier_latency_ps + climb_ps;
+  if (collective->kind == TRACE_OP_BCAST &&
+      collective->bytes > parameters->collective.rectangle_bytes) {
     /* The multi-colour rectangle broadcast sends one part of the payload along
      * each of several trees of torus links.  Guess: one tree per dimension that
      * the partition has, each at the full payload rate of a link: user bytes per
      * second in full packets. */
     double packet_bytes =
-        (double) (parameters->packet_header_bytes + parameters->packet_payload_bytes +
-                  parameters->packet_trailer_bytes);
+        (double) (parameters->packet.header_bytes + parameters->packet.payload_bytes +
+                  parameters->packet.trailer_bytes);
     uint32_t n_trees = 0;
 
     for (uint32_t dimension = 0; dimension < shape->n_dimensions; dimension++)
       n_trees += shape->size[dimension] > 1;
     bandwidth_Bps =
         MAX (n_trees, 1u) *
-        (uint64_t) ((double) parameters->link_bandwidth_Bps * (1 - parameters->link_overhead) *
-                    (double) parameters->packet_payload_bytes / packet_bytes);
+        (uint64_t) ((double) parameters->link.bandwidth_Bps * (1 - parameters->link.overhead) *
+                    (double) parameters->packet.payload_bytes / packet_bytes);
   }
-  return parameters->tree_latency_ps + climb_ps +
+  return parameters->collective.tree_latency_ps + climb_ps +
          (int64_t) ((BaseUint128) collective->bytes * 1000000000000u / bandwidth_Bps);
 }
 

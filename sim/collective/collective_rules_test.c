@@ -17,7 +17,7 @@ static SimCollective
 call_of (TopoCollectives set, TraceOpKind kind, uint32_t n, uint32_t rank, uint64_t bytes,
          const uint64_t *counts)
 {
-  TopoMachine machine = { .parameters = { .collectives = set, .collective_network = true } };
+  TopoMachine machine = { .parameters = { .mpi.collectives = set, .collective.in_network = true } };
   TraceOp op = { .kind = kind, .bytes = bytes, .recv_bytes = bytes, .root = 1 };
   SimCollective collective;
 

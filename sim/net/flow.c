@@ -52,11 +52,11 @@
 static uint64_t
 packets_bytes (const TopoParameters *parameters, uint64_t payload_bytes)
 {
-  uint64_t packet = parameters->packet_payload_bytes, chunk = parameters->chunk_bytes;
+  uint64_t packet = parameters->packet.payload_bytes, chunk = parameters->packet.chunk_bytes;
   uint64_t n_packets = payload_bytes == 0 ? 1 : (payload_bytes + packet - 1) / packet;
   uint64_t last = payload_bytes - (n_packets - 1) * packet;
 
-  return n_packets * (parameters->packet_header_bytes + parameters->packet_trailer_bytes) +
+  return n_packets * (parameters->packet.header_bytes + parameters->packet.trailer_bytes) +
          (n_packets - 1) * packet + (last + chunk - 1) / chunk * chunk;
 }
 
@@ -65,11 +65,11 @@ packets_bytes (const TopoParameters *parameters, uint64_t payload_bytes)
 static uint64_t
 fabric_bytes (const TopoParameters *parameters, uint64_t payload_bytes, bool rdma)
 {
-  uint64_t mtu = parameters->mtu_bytes;
+  uint64_t mtu = parameters->ib.mtu_bytes;
   uint64_t n_packets = payload_bytes == 0 ? 1 : (payload_bytes + mtu - 1) / mtu;
 
-  return payload_bytes + n_packets * (parameters->header_bytes + parameters->framing_bytes) +
-         (rdma ? parameters->rdma_header_bytes : 0);
+  return payload_bytes + n_packets * (parameters->ib.header_bytes + parameters->ib.framing_bytes) +
+         (rdma ? parameters->ib.rdma_header_bytes : 0);
 }
 
 /* The packets that the packet network would make of a message: bgq.md
@@ -79,7 +79,7 @@ fabric_bytes (const TopoParameters *parameters, uint64_t payload_bytes, bool rdm
 static uint64_t
 message_bytes (const TopoParameters *parameters, const SimMessage *message)
 {
-  uint64_t envelope = parameters->envelope_bytes;
+  uint64_t envelope = parameters->mpi.envelope_bytes;
 
   switch ((SimMessageKind) message->kind) {
   case SIM_MESSAGE_CONTROL:
@@ -91,7 +91,7 @@ message_bytes (const TopoParameters *parameters, const SimMessage *message)
   case SIM_MESSAGE_DATA:
   case SIM_MESSAGE_DIRECT: return packets_bytes (parameters, message->bytes);
   case SIM_MESSAGE_EAGER:
-    if (message->bytes + envelope <= parameters->packet_payload_bytes)
+    if (message->bytes + envelope <= parameters->packet.payload_bytes)
       return packets_bytes (parameters, message->bytes + envelope);
     return packets_bytes (parameters, envelope) + packets_bytes (parameters, message->bytes);
   case SIM_MESSAGE_SEND:
@@ -105,7 +105,8 @@ message_bytes (const TopoParameters *parameters, const SimMessage *message)
 static int64_t
 fabric_way_ps (const TopoParameters *parameters, uint32_t n_links)
 {
-  return n_links * parameters->cable_latency_ps + (n_links - 1) * parameters->switch_latency_ps;
+  return n_links * parameters->ib.cable_latency_ps +
+         (n_links - 1) * parameters->switches.latency_ps;
 }
 
 static double
@@ -122,17 +123,17 @@ static int64_t
 fabric_fill_ps (const TopoParameters *parameters, const TopoPort *port, const SimMessage *message,
                 bool is_inline)
 {
-  uint64_t headers_bytes = parameters->header_bytes + parameters->framing_bytes;
+  uint64_t headers_bytes = parameters->ib.header_bytes + parameters->ib.framing_bytes;
   uint64_t packet_bytes =
-      MIN (message->bytes + message->software_bytes, (uint64_t) parameters->mtu_bytes);
+      MIN (message->bytes + message->software_bytes, (uint64_t) parameters->ib.mtu_bytes);
   uint64_t wire_bytes = packet_bytes + headers_bytes +
-                        (message->kind == SIM_MESSAGE_WRITE ? parameters->rdma_header_bytes : 0);
-  double bus_ps = ps_of (packet_bytes, parameters->pcie_bandwidth_Bps);
+                        (message->kind == SIM_MESSAGE_WRITE ? parameters->ib.rdma_header_bytes : 0);
+  double bus_ps = ps_of (packet_bytes, parameters->hca.pcie_bandwidth_Bps);
   double link_ps =
       ps_of (wire_bytes, topo_link_bandwidth_Bps (port->lanes, (TopoSpeed) port->speed));
   double flow_bus_ps = (double) wire_bytes *
-                       ps_of (parameters->mtu_bytes, parameters->pcie_bandwidth_Bps) /
-                       (double) (parameters->mtu_bytes + headers_bytes);
+                       ps_of (parameters->ib.mtu_bytes, parameters->hca.pcie_bandwidth_Bps) /
+                       (double) (parameters->ib.mtu_bytes + headers_bytes);
 
   return (int64_t) ((is_inline ? 1 : 2) * bus_ps + link_ps - MAX (flow_bus_ps, link_ps));
 }
@@ -159,16 +160,16 @@ start_latency_ps (const RoutePaths *paths, const TopoMapping *mapping, const Sim
 
   if (paths->tables != NULL) {
     /* The adapter fetches what did not come with the work request. */
-    bool is_inline = message->bytes + message->software_bytes <= parameters->hca_inline_bytes;
+    bool is_inline = message->bytes + message->software_bytes <= parameters->hca.inline_bytes;
 
-    return parameters->hca_send_latency_ps + (is_inline ? 0 : parameters->hca_read_latency_ps) +
+    return parameters->hca.send_latency_ps + (is_inline ? 0 : parameters->hca.read_latency_ps) +
            fabric_fill_ps (parameters, &machine->fabric->ports[links[0]], message, is_inline) +
            fabric_way_ps (parameters, n_links);
   }
   /* Descriptor to the decision of the last router. */
-  latency_ps = parameters->injection_latency_ps;
+  latency_ps = parameters->messaging.injection_latency_ps;
   for (uint32_t at = 0, n_ports = topo_shape_ports (&machine->shape); at < n_links; at++)
-    latency_ps += parameters->hop_latency_ps +
+    latency_ps += parameters->link.hop_latency_ps +
                   topo_machine_extra_latency_ps (machine, links[at] / n_ports, links[at] % n_ports);
   return latency_ps;
 }
@@ -183,7 +184,7 @@ acknowledgement_ps (const RoutePaths *paths, const TopoMapping *mapping, const S
   uint32_t n_links =
       links_of (paths, mapping, message->destination_rank, message->source_rank, links);
 
-  return fabric_way_ps (parameters, n_links) + parameters->hca_receive_latency_ps;
+  return fabric_way_ps (parameters, n_links) + parameters->hca.receive_latency_ps;
 }
 
 /* --- SimGrid --- */
@@ -448,9 +449,9 @@ slot_arrive (Flow *flow, uint32_t slot, int64_t at_ps)
 
   flow->slots[slot].n_calls = 1;
   /* From the last byte on the last link to software that may see it. */
-  event.at_ps =
-      at_ps + (parameters->family == TOPO_FAMILY_FABRIC ? parameters->hca_receive_latency_ps
-                                                        : parameters->reception_latency_ps);
+  event.at_ps = at_ps + (parameters->family == TOPO_FAMILY_FABRIC
+                             ? parameters->hca.receive_latency_ps
+                             : parameters->messaging.reception_latency_ps);
   event.kind = FLOW_EVENT_DELIVER;
   queue_push (&flow->queue, event);
   if (!message->acknowledge)
@@ -504,7 +505,7 @@ message_post (Flow *flow, uint32_t slot)
 
   message_ends (flow, message, &from, &to);
   at_ps = MAX (flow->now_ps, flow->adapter_free_ps[from]);
-  flow->adapter_free_ps[from] = at_ps + flow->machine->parameters.hca_message_gap_ps;
+  flow->adapter_free_ps[from] = at_ps + flow->machine->parameters.hca.message_gap_ps;
   at_ps += start_latency_ps (flow->paths, flow->mapping, message, flow->path);
   queue_push (&flow->queue,
               (FlowEvent){ .at_ps = at_ps, .kind = FLOW_EVENT_START, .target = slot });
@@ -776,8 +777,8 @@ sim_flow_new (const TopoMachine *machine, const RoutePaths *paths, const TopoMap
   flow->network.client = client;
   flow->network.client_data = client_data;
   flow->network.lookahead_ps =
-      MAX (1, parameters->family == TOPO_FAMILY_FABRIC ? parameters->cable_latency_ps
-                                                       : parameters->hop_latency_ps);
+      MAX (1, parameters->family == TOPO_FAMILY_FABRIC ? parameters->ib.cable_latency_ps
+                                                       : parameters->link.hop_latency_ps);
   flow->network.counters = sim_counters_new (machine);
   flow->machine = machine;
   flow->paths = paths;

@@ -44,20 +44,21 @@ write_torus_links (const SimFlowPlatform *platform, FILE *out)
   const TopoParameters *parameters = &machine->parameters;
   uint32_t n_nodes = topo_shape_nodes (&machine->shape);
   uint32_t n_ports = topo_shape_ports (&machine->shape);
-  double bandwidth_Bps = (double) parameters->link_bandwidth_Bps * (1 - parameters->link_overhead);
+  double bandwidth_Bps = (double) parameters->link.bandwidth_Bps * (1 - parameters->link.overhead);
 
   for (uint32_t node = 0; node < n_nodes; node++)
     for (uint32_t port = 0; port < n_ports; port++)
       if (topo_shape_neighbour (&machine->shape, node, port) != TOPO_NONE)
-        write_link (
-            platform, 'l', node * n_ports + port, bandwidth_Bps,
-            parameters->hop_latency_ps + topo_machine_extra_latency_ps (machine, node, port), out);
+        write_link (platform, 'l', node * n_ports + port, bandwidth_Bps,
+                    parameters->link.hop_latency_ps +
+                        topo_machine_extra_latency_ps (machine, node, port),
+                    out);
 }
 
 static void
 write_host (const SimFlowPlatform *platform, const char *name, FILE *out)
 {
-  double speed_flops = platform->paths->machine->parameters.compute_Flops;
+  double speed_flops = platform->paths->machine->parameters.node.compute_Flops;
 
   fprintf (out, "<host id=\"%s\" speed=\"", name);
   write_double (out, speed_flops > 0 ? speed_flops : 1e9);
@@ -165,7 +166,7 @@ write_cables (const SimFlowPlatform *platform, const TopoFabric *fabric, FILE *o
     to_switch = fabric->devices[fabric->ports[it->peer].device].is_switch;
     write_link (
         platform, 'l', port, (double) topo_link_bandwidth_Bps (it->lanes, (TopoSpeed) it->speed),
-        parameters->cable_latency_ps + (to_switch ? parameters->switch_latency_ps : 0), out);
+        parameters->ib.cable_latency_ps + (to_switch ? parameters->switches.latency_ps : 0), out);
   }
 }
 
@@ -175,10 +176,11 @@ static void
 write_buses (const SimFlowPlatform *platform, const TopoFabric *fabric, FILE *out)
 {
   const TopoParameters *parameters = &platform->paths->machine->parameters;
-  double mtu_bytes = (double) parameters->mtu_bytes;
+  double mtu_bytes = (double) parameters->ib.mtu_bytes;
   double bandwidth_Bps =
-      (double) parameters->pcie_bandwidth_Bps *
-      (mtu_bytes + (double) (parameters->header_bytes + parameters->framing_bytes)) / mtu_bytes;
+      (double) parameters->hca.pcie_bandwidth_Bps *
+      (mtu_bytes + (double) (parameters->ib.header_bytes + parameters->ib.framing_bytes)) /
+      mtu_bytes;
 
   for (uint32_t device = 0; device < fabric->n_devices; device++) {
     if (fabric->devices[device].is_switch)

@@ -83,11 +83,11 @@ test_machine (const char *spec)
   TopoMachine *machine = topo_machine_new (spec, &error);
 
   g_assert_no_error (error);
-  machine->parameters.link_bandwidth_Bps = 2000000000;
-  machine->parameters.link_overhead = 0;
-  machine->parameters.hop_latency_ps = HOP_PS;
-  machine->parameters.injection_latency_ps = 100000;
-  machine->parameters.reception_latency_ps = 50000;
+  machine->parameters.link.bandwidth_Bps = 2000000000;
+  machine->parameters.link.overhead = 0;
+  machine->parameters.link.hop_latency_ps = HOP_PS;
+  machine->parameters.messaging.injection_latency_ps = 100000;
+  machine->parameters.messaging.reception_latency_ps = 50000;
   return machine;
 }
 
@@ -129,12 +129,12 @@ log_init (Log *log, const char *spec)
 static void
 set_adapter (TopoMachine *machine)
 {
-  machine->parameters.hca_send_latency_ps = FABRIC_SEND_PS;
-  machine->parameters.hca_receive_latency_ps = FABRIC_RECEIVE_PS;
-  machine->parameters.hca_read_latency_ps = FABRIC_READ_PS;
-  machine->parameters.hca_message_gap_ps = GAP_PS;
-  machine->parameters.hca_inline_bytes = 128;
-  machine->parameters.pcie_bandwidth_Bps = 3250000000;
+  machine->parameters.hca.send_latency_ps = FABRIC_SEND_PS;
+  machine->parameters.hca.receive_latency_ps = FABRIC_RECEIVE_PS;
+  machine->parameters.hca.read_latency_ps = FABRIC_READ_PS;
+  machine->parameters.hca.message_gap_ps = GAP_PS;
+  machine->parameters.hca.inline_bytes = 128;
+  machine->parameters.hca.pcie_bandwidth_Bps = 3250000000;
 }
 
 static void
@@ -281,7 +281,7 @@ test_unused_share_goes_to_others (void)
   if (!in_child ())
     return;
   log_init (&log, "torus:16");
-  log.machine->parameters.hop_latency_ps = 0;
+  log.machine->parameters.link.hop_latency_ps = 0;
   send_data (&log, 0, 3, 200, 0);
   send_data (&log, 2, 3, 200, 1);
   send_data (&log, 2, 4, 200, 2);

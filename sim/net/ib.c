@@ -15,7 +15,7 @@
 static bool
 is_served (const TopoParameters *p, uint32_t vl)
 {
-  const TopoVlWeights *tables[] = { &p->vlarb_high, &p->vlarb_low };
+  const TopoVlWeights *tables[] = { &p->switches.vlarb_high, &p->switches.vlarb_low };
 
   for (size_t table = 0; table < G_N_ELEMENTS (tables); table++)
     for (uint32_t entry = 0; entry < tables[table]->n; entry++)
@@ -29,10 +29,10 @@ check_lanes (const IbNetwork *net, GError **error)
 {
   const TopoParameters *p = net->parameters;
 
-  if (net->n_vls > p->switch_vls) {
+  if (net->n_vls > p->switches.vls) {
     g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK,
                  "%s: the tables (%s) use %u virtual lanes, switch.vls is %" G_GUINT64_FORMAT,
-                 net->fabric->source, net->tables->engine, net->n_vls, p->switch_vls);
+                 net->fabric->source, net->tables->engine, net->n_vls, p->switches.vls);
     return FALSE;
   }
   for (uint32_t vl = 0; net->n_vls > 1 && vl < net->n_vls; vl++)
@@ -48,7 +48,7 @@ check_lanes (const IbNetwork *net, GError **error)
 static uint64_t
 lane_blocks (const TopoParameters *p, uint64_t buffer_bytes)
 {
-  return buffer_bytes / p->switch_vls / p->block_bytes;
+  return buffer_bytes / p->switches.vls / p->ib.block_bytes;
 }
 
 /* The largest packet takes whole blocks; without room for it in every buffer it
@@ -58,9 +58,9 @@ check_buffers (const TopoParameters *p, uint64_t packet_blocks, GError **error)
 {
   const char *key = NULL;
 
-  if (lane_blocks (p, p->switch_buffer_bytes) < packet_blocks)
+  if (lane_blocks (p, p->switches.buffer_bytes) < packet_blocks)
     key = "switch.buffer";
-  else if (lane_blocks (p, p->hca_buffer_bytes) < packet_blocks)
+  else if (lane_blocks (p, p->hca.buffer_bytes) < packet_blocks)
     key = "hca.buffer";
   if (key)
     g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK,
@@ -75,14 +75,15 @@ static gboolean
 check_limits (const IbNetwork *net, GError **error)
 {
   const TopoParameters *p = net->parameters;
-  uint64_t frame_bytes = MAX (p->header_bytes + p->rdma_header_bytes + p->mtu_bytes, p->ack_bytes);
-  uint64_t blocks = (frame_bytes + p->block_bytes - 1) / p->block_bytes;
+  uint64_t frame_bytes =
+      MAX (p->ib.header_bytes + p->ib.rdma_header_bytes + p->ib.mtu_bytes, p->ib.ack_bytes);
+  uint64_t blocks = (frame_bytes + p->ib.block_bytes - 1) / p->ib.block_bytes;
 
   if (blocks > IB_MAX_BLOCKS)
     g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK,
                  "ib.block: a packet may have at most %d blocks, not %" G_GUINT64_FORMAT,
                  IB_MAX_BLOCKS, blocks);
-  else if (p->switch_latency_ps + p->cable_latency_ps >= INT64_C (4000000000))
+  else if (p->switches.latency_ps + p->ib.cable_latency_ps >= INT64_C (4000000000))
     g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK,
                  "switch.latency and ib.cable_latency: together at most 4 ms");
   else if (net->tables->n_destinations > UINT16_MAX || net->n_units > SIM_SCHEDULE_MAX_NODES)
@@ -182,12 +183,12 @@ init_link (IbNetwork *net, uint32_t index, uint32_t *n_queues, const uint32_t *u
   port->peer_number = net->port[port->peer].number;
   port->to_adapter = !fabric->devices[fabric->ports[port->peer].device].is_switch;
   port->latency_ps =
-      (uint32_t) (p->cable_latency_ps + (port->to_adapter ? 0 : p->switch_latency_ps));
+      (uint32_t) (p->ib.cable_latency_ps + (port->to_adapter ? 0 : p->switches.latency_ps));
   /* Both ends of a cable run at the rate of the slower one. */
   peer = &fabric->ports[port->peer];
   port->ps_q32 = byte_ps_q32 (MIN (topo_link_bandwidth_Bps (topo->lanes, (TopoSpeed) topo->speed),
                                    topo_link_bandwidth_Bps (peer->lanes, (TopoSpeed) peer->speed)));
-  buffer_bytes = port->to_adapter ? p->hca_buffer_bytes : p->switch_buffer_bytes;
+  buffer_bytes = port->to_adapter ? p->hca.buffer_bytes : p->switches.buffer_bytes;
   for (uint32_t vl = 0; vl < net->n_vls; vl++)
     *ib_lane (net, index, vl) = (IbLane){
       .credits = (uint32_t) lane_blocks (p, buffer_bytes),
@@ -218,7 +219,7 @@ init_ports (IbNetwork *net)
     net->queue[queue] = (PacketList){ PACKET_NONE, PACKET_NONE };
   /* A port sends one packet at a time, so more slots than ports are never taken. */
   net->n_words = most_ports / 64 + 1;
-  net->n_reads = (uint32_t) MIN (net->parameters->switch_reads, most_ports);
+  net->n_reads = (uint32_t) MIN (net->parameters->switches.reads, most_ports);
   net->read_ps = packet_table_new (sizeof (int64_t) * MAX (1, fabric->n_ports) * net->n_reads);
   net->claims = packet_table_new (sizeof (IbClaims) * MAX (1, fabric->n_ports));
   net->waited = g_new0 (Waited, fabric->n_ports + 1);
@@ -227,9 +228,9 @@ init_ports (IbNetwork *net)
   net->arbiter = g_new0 (IbArbiter, net->is_arbitrated ? fabric->n_ports : 1);
   for (uint32_t port = 0; net->is_arbitrated && port < fabric->n_ports; port++)
     net->arbiter[port] = (IbArbiter){
-      .high = { 0, p->vlarb_high.weight[0] },
-      .low = { 0, p->vlarb_low.weight[0] },
-      .high_left_bytes = (int64_t) p->high_limit * TOPO_VL_LIMIT_BYTES,
+      .high = { 0, p->switches.vlarb_high.weight[0] },
+      .low = { 0, p->switches.vlarb_low.weight[0] },
+      .high_left_bytes = (int64_t) p->switches.high_limit * TOPO_VL_LIMIT_BYTES,
     };
 }
 
@@ -239,14 +240,14 @@ static int64_t
 shortest_ps (const IbNetwork *net)
 {
   const TopoParameters *p = net->parameters;
-  const IbPacket least = { .frame_bytes = (uint16_t) MIN (p->ack_bytes, p->header_bytes) };
-  int64_t shortest = MIN (p->credit_latency_ps, p->cable_latency_ps + p->switch_latency_ps);
+  const IbPacket least = { .frame_bytes = (uint16_t) MIN (p->ib.ack_bytes, p->ib.header_bytes) };
+  int64_t shortest = MIN (p->ib.credit_latency_ps, p->ib.cable_latency_ps + p->switches.latency_ps);
 
   for (uint32_t index = 0; index < net->fabric->n_ports; index++) {
     const IbPort *port = &net->port[index];
 
     if (port->peer != PACKET_NONE && port->to_adapter)
-      shortest = MIN (shortest, p->cable_latency_ps + ib_wire_ps (net, port, &least));
+      shortest = MIN (shortest, p->ib.cable_latency_ps + ib_wire_ps (net, port, &least));
   }
   return shortest;
 }
@@ -261,16 +262,16 @@ init (IbNetwork *net, GError **error)
   net->n_switches = tables->n_switches;
   net->n_units = tables->n_switches + net->fabric->n_hosts;
   net->n_vls = MAX (1, tables->n_vls);
-  net->adaptive = p->adaptive == TOPO_ADAPTIVE_FREE;
-  net->framing_bytes = (uint32_t) p->framing_bytes;
-  net->mtu_bytes = (uint32_t) p->mtu_bytes;
-  net->block_bytes = (uint32_t) p->block_bytes;
-  net->read_ahead = (uint32_t) p->hca_read_ahead;
-  net->pcie_ps_q32 = byte_ps_q32 (p->pcie_bandwidth_Bps);
-  net->credit_latency_ps = p->credit_latency_ps;
+  net->adaptive = p->switches.adaptive == TOPO_ADAPTIVE_FREE;
+  net->framing_bytes = (uint32_t) p->ib.framing_bytes;
+  net->mtu_bytes = (uint32_t) p->ib.mtu_bytes;
+  net->block_bytes = (uint32_t) p->ib.block_bytes;
+  net->read_ahead = (uint32_t) p->hca.read_ahead;
+  net->pcie_ps_q32 = byte_ps_q32 (p->hca.pcie_bandwidth_Bps);
+  net->credit_latency_ps = p->ib.credit_latency_ps;
   /* Waiting blocks above which packets are marked. */
-  net->mark_blocks =
-      (uint32_t) (lane_blocks (p, p->switch_buffer_bytes) * (15 - MIN (p->cc_threshold, 15)) / 15);
+  net->mark_blocks = (uint32_t) (lane_blocks (p, p->switches.buffer_bytes) *
+                                 (15 - MIN (p->congestion.threshold, 15)) / 15);
   net->port = packet_table_new (sizeof (IbPort) * MAX (1, net->fabric->n_ports));
   if (!check_limits (net, error) || !number_ports (net, error))
     return FALSE;
@@ -428,7 +429,7 @@ credits_complete (const IbNetwork *net, uint32_t index)
 {
   const TopoParameters *p = net->parameters;
   const IbPort *port = &net->port[index];
-  uint64_t buffer_bytes = port->to_adapter ? p->hca_buffer_bytes : p->switch_buffer_bytes;
+  uint64_t buffer_bytes = port->to_adapter ? p->hca.buffer_bytes : p->switches.buffer_bytes;
 
   for (uint32_t vl = 0; vl < net->n_vls; vl++) {
     uint64_t credits = ib_lane (net, index, vl)->credits;
@@ -436,7 +437,7 @@ credits_complete (const IbNetwork *net, uint32_t index)
     for (uint32_t i = 0; i < port->n_returns; i++)
       if ((port->returns[i] >> 8 & 15) == vl)
         credits += port->returns[i] & 255;
-    if (credits != buffer_bytes / p->switch_vls / p->block_bytes)
+    if (credits != buffer_bytes / p->switches.vls / p->ib.block_bytes)
       return false;
   }
   return true;
@@ -464,7 +465,7 @@ check_idle (IbNetwork *net, GError **error)
     return FALSE;
   }
   g_assert (net->engine.messages.n_taken == 0);
-  g_assert (net->parameters->cc || net->pairs.n_taken == 0);
+  g_assert (net->parameters->congestion.is_on || net->pairs.n_taken == 0);
   g_assert (net->engine.payload_sent == net->engine.payload_received);
   for (uint32_t index = 0; index < net->fabric->n_ports; index++)
     if (net->port[index].peer != PACKET_NONE)
@@ -509,7 +510,7 @@ ib_network_send (SimNetwork *base, const SimMessage *public, int64_t at_ps)
     .back_vl = (uint8_t) route_forwarding_vl (net->tables, destination, source),
     .ends = 2,
     .begins_write = public->kind == SIM_MESSAGE_WRITE,
-    .is_inline = payload_bytes <= net->parameters->hca_inline_bytes,
+    .is_inline = payload_bytes <= net->parameters->hca.inline_bytes,
   };
   message->packets_left = MAX (1, (payload_bytes + net->mtu_bytes - 1) / net->mtu_bytes);
   message->next = index;
@@ -569,7 +570,7 @@ enter_window (PacketEngine *engine)
 #define PREFETCH_FOURTH 4u
 
 /* First, what the event itself names: a port with its lane, or a packet. */
-PREFETCHES
+static PREFETCHES
 prefetch_named (const IbNetwork *net, SimEvent event)
 {
   bool is_port = sim_event_code (event) >> 8 == IB_PORT;
@@ -585,7 +586,7 @@ prefetch_named (const IbNetwork *net, SimEvent event)
 
 /* Where an arriving packet goes on, or its message; the port that gets its
  * credits. */
-PREFETCHES
+static PREFETCHES
 prefetch_arrival (const IbNetwork *net, SimEvent event)
 {
   const IbPacket *packet = &net->packet[event.argument];
@@ -617,7 +618,7 @@ likely_queue (const IbNetwork *net, uint32_t index)
   return ib_queue (net, port, 0, bits ? (uint32_t) __builtin_ctzll (bits) : 0);
 }
 
-PREFETCHES
+static PREFETCHES
 prefetch_second (const IbNetwork *net, SimEvent event)
 {
   const IbPacket *packet;
@@ -634,7 +635,7 @@ prefetch_second (const IbNetwork *net, SimEvent event)
 }
 
 /* The pair that is read for next, or the packet that will leave. */
-PREFETCHES
+static PREFETCHES
 prefetch_third (const IbNetwork *net, SimEvent event)
 {
   const IbPacket *packet;
@@ -651,7 +652,7 @@ prefetch_third (const IbNetwork *net, SimEvent event)
 }
 
 /* That pair's request. */
-PREFETCHES
+static PREFETCHES
 prefetch_fourth (const IbNetwork *net, SimEvent event)
 {
   if (sim_event_code (event) >> 8 == IB_READ) {
@@ -665,7 +666,7 @@ prefetch_fourth (const IbNetwork *net, SimEvent event)
 
 /* The window's events are known, so what they will touch can be fetched
  * before their turn comes. */
-PREFETCHES
+static PREFETCHES
 prefetch (const PacketEngine *engine, uint32_t at)
 {
   const IbNetwork *net = (const IbNetwork *) engine;

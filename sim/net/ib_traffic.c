@@ -233,10 +233,10 @@ mark (IbNetwork *net, const IbPort *port, IbLane *lane, IbPacket *packet)
   const TopoParameters *p = net->parameters;
   bool is_root = port->to_adapter || lane->credits >= 2u * packet->blocks;
 
-  if (p->cc_threshold == 0 || lane->queued_blocks <= net->mark_blocks || !is_root ||
-      packet->kind != IB_PACKET_DATA || packet->blocks < p->cc_packet_size_blocks)
+  if (p->congestion.threshold == 0 || lane->queued_blocks <= net->mark_blocks || !is_root ||
+      packet->kind != IB_PACKET_DATA || packet->blocks < p->congestion.packet_size_blocks)
     return;
-  if (lane->unmarked < p->cc_marking_rate) {
+  if (lane->unmarked < p->congestion.marking_rate) {
     lane->unmarked++;
     return;
   }
@@ -249,15 +249,15 @@ static uint32_t
 congestion_index (IbNetwork *net, IbPair *pair)
 {
   const TopoParameters *p = net->parameters;
-  int64_t steps = (net->engine.now_ps - pair->ccti_ps) / p->ccti_timer_ps;
-  uint8_t least = (uint8_t) p->ccti_min;
+  int64_t steps = (net->engine.now_ps - pair->ccti_ps) / p->congestion.ccti_timer_ps;
+  uint8_t least = (uint8_t) p->congestion.ccti_min;
 
   if (pair->ccti <= least) {
     pair->ccti = least;
     pair->ccti_ps = net->engine.now_ps;
   } else if (steps > 0) {
     pair->ccti = pair->ccti - least > steps ? (uint8_t) (pair->ccti - steps) : least;
-    pair->ccti_ps += steps * p->ccti_timer_ps;
+    pair->ccti_ps += steps * p->congestion.ccti_timer_ps;
   }
   return pair->ccti;
 }
@@ -268,7 +268,8 @@ slow_down (IbNetwork *net, IbPair *pair)
 {
   const TopoParameters *p = net->parameters;
 
-  pair->ccti = (uint8_t) MIN (congestion_index (net, pair) + p->ccti_increase, p->ccti_limit);
+  pair->ccti = (uint8_t) MIN (congestion_index (net, pair) + p->congestion.ccti_increase,
+                              p->congestion.ccti_limit);
 }
 
 /* --- Switches ---
@@ -418,7 +419,8 @@ forget_idle (IbNetwork *net)
       continue;
     pair = &net->pair[index];
     if (pair->n_open > 0 || pair->not_before_ps > now_ps ||
-        pair->ccti - (int64_t) p->ccti_min > (now_ps - pair->ccti_ps) / p->ccti_timer_ps)
+        pair->ccti - (int64_t) p->congestion.ccti_min >
+            (now_ps - pair->ccti_ps) / p->congestion.ccti_timer_ps)
       continue;
     net->pair_slot[slot] = 0;
     pool_give (&net->pairs, net->pair, sizeof (IbPair), offsetof (IbPair, next), index);
@@ -433,7 +435,7 @@ make_room (IbNetwork *net)
   g_autofree uint32_t *old = net->pair_slot;
   uint32_t n_old = net->n_pair_slots;
 
-  if (net->parameters->cc)
+  if (net->parameters->congestion.is_on)
     forget_idle (net);
   /* As large as before only when it is half as full: this must not come often. */
   net->n_pair_slots = MAX (FIRST_SLOTS, 4 * net->n_paired < n_old ? n_old : 2 * n_old);
@@ -532,7 +534,7 @@ end_turn (IbNetwork *net, uint32_t unit, IbLane *lane, uint32_t before, uint32_t
   }
   net->pair[before].next = pair->next;
   lane->ring = before == index ? PACKET_NONE : before;
-  if (pair->head == PACKET_NONE && !net->parameters->cc)
+  if (pair->head == PACKET_NONE && !net->parameters->congestion.is_on)
     pair_drop (net, index);
 }
 
@@ -542,8 +544,8 @@ fill_packet (IbNetwork *net, IbPacket *packet, IbRequest *request, uint32_t port
   const TopoParameters *p = net->parameters;
   uint32_t payload_bytes = (uint32_t) MIN (request->payload_left, net->mtu_bytes);
   uint32_t software_bytes = (uint32_t) MIN (request->software_left, payload_bytes);
-  uint32_t frame_bytes = (uint32_t) p->header_bytes + payload_bytes +
-                         (request->begins_write ? (uint32_t) p->rdma_header_bytes : 0);
+  uint32_t frame_bytes = (uint32_t) p->ib.header_bytes + payload_bytes +
+                         (request->begins_write ? (uint32_t) p->ib.rdma_header_bytes : 0);
 
   *packet = (IbPacket){
     .message = request->message,
@@ -576,7 +578,7 @@ next_packet (IbNetwork *net, uint32_t unit, IbLane *lane, bool *is_inline)
   net->engine.n_packets++;
   net->engine.payload_sent += packet->user_bytes;
   *is_inline = request->is_inline;
-  if (net->parameters->cc) {
+  if (net->parameters->congestion.is_on) {
     int64_t packet_ps = ib_wire_ps (net, &net->port[pair->port], packet);
 
     pair->not_before_ps = net->engine.now_ps + (int64_t) congestion_index (net, pair) * packet_ps;
@@ -667,9 +669,9 @@ ib_post (IbNetwork *net, uint32_t unit, uint32_t index)
                                   public->kind == SIM_MESSAGE_WRITE);
   IbPair *pair = &net->pair[pair_index];
 
-  adapter->post_ps = start_ps + p->hca_message_gap_ps;
+  adapter->post_ps = start_ps + p->hca.message_gap_ps;
   request->ready_ps =
-      start_ps + p->hca_send_latency_ps + (request->is_inline ? 0 : p->hca_read_latency_ps);
+      start_ps + p->hca.send_latency_ps + (request->is_inline ? 0 : p->hca.read_latency_ps);
   request->pair = pair_index;
   pair->n_open++;
   pair->port = port;
@@ -736,8 +738,8 @@ answer (IbNetwork *net, uint32_t unit, uint32_t message, uint32_t kind, uint32_t
     .message = message,
     .port = net->tables->destination_port[request->destination],
     .destination = request->back,
-    .frame_bytes = (uint16_t) p->ack_bytes,
-    .blocks = (uint8_t) ib_blocks (net, (uint32_t) p->ack_bytes),
+    .frame_bytes = (uint16_t) p->ib.ack_bytes,
+    .blocks = (uint8_t) ib_blocks (net, (uint32_t) p->ib.ack_bytes),
     .vl = request->back_vl,
     .kind = (uint8_t) kind,
     .flags = (uint8_t) flags,
@@ -754,7 +756,7 @@ end_request (IbNetwork *net, uint32_t message)
 
   if (--net->request[index].ends > 0)
     return;
-  if (net->parameters->cc)
+  if (net->parameters->congestion.is_on)
     net->pair[net->request[index].pair].n_open--;
   pool_give (&net->requests, net->request, sizeof (IbRequest), offsetof (IbRequest, next), index);
   packet_engine_give_message (&net->engine, message);
@@ -797,9 +799,9 @@ receive_data (IbNetwork *net, uint32_t unit, const IbPacket *packet)
     return;
   }
   complete_ps = MAX (net->engine.message[packet->message].last_ps, adapter->complete_ps);
-  adapter->complete_ps = complete_ps + p->hca_message_gap_ps;
+  adapter->complete_ps = complete_ps + p->hca.message_gap_ps;
   ib_push (net, unit, IB_DELIVER, net->port[packet->port].number, packet->message,
-           complete_ps + p->hca_receive_latency_ps);
+           complete_ps + p->hca.receive_latency_ps);
   answer (net, unit, packet->message, IB_PACKET_ACK, marked ? IB_FLAG_BECN : 0);
 }
 
@@ -814,7 +816,7 @@ receive_protocol (IbNetwork *net, uint32_t unit, const IbPacket *packet)
     slow_down (net, &net->pair[request->pair]);
   if (packet->kind == IB_PACKET_ACK && net->engine.message[message].public.acknowledge)
     ib_push (net, unit, IB_SENT, net->port[packet->port].number, message,
-             net->engine.now_ps + net->parameters->hca_receive_latency_ps);
+             net->engine.now_ps + net->parameters->hca.receive_latency_ps);
   else
     end_request (net, message);
 }
@@ -927,10 +929,10 @@ arbitrate (IbNetwork *net, uint32_t index, const IbPort *port, uint32_t ready,
   uint32_t high = PACKET_NONE, low = PACKET_NONE, vl, bytes;
   IbTurn high_turn = arbiter->high, low_turn = arbiter->low;
 
-  if (p->vlarb_high.n > 0)
-    high = take_turn (&p->vlarb_high, &high_turn, ready);
-  if (p->vlarb_low.n > 0)
-    low = take_turn (&p->vlarb_low, &low_turn, ready);
+  if (p->switches.vlarb_high.n > 0)
+    high = take_turn (&p->switches.vlarb_high, &high_turn, ready);
+  if (p->switches.vlarb_low.n > 0)
+    low = take_turn (&p->switches.vlarb_low, &low_turn, ready);
   if (high == PACKET_NONE && low == PACKET_NONE)
     return PACKET_NONE;
   vl = low == PACKET_NONE || (high != PACKET_NONE && arbiter->high_left_bytes >= 0) ? high : low;
@@ -938,12 +940,12 @@ arbitrate (IbNetwork *net, uint32_t index, const IbPort *port, uint32_t ready,
   if (vl == high && (low == PACKET_NONE || arbiter->high_left_bytes >= 0)) {
     arbiter->high = high_turn;
     use_turn (&arbiter->high, bytes);
-    if (low != PACKET_NONE && p->high_limit < TOPO_VL_NO_LIMIT)
+    if (low != PACKET_NONE && p->switches.high_limit < TOPO_VL_NO_LIMIT)
       arbiter->high_left_bytes -= bytes;
   } else {
     arbiter->low = low_turn;
     use_turn (&arbiter->low, bytes);
-    arbiter->high_left_bytes = (int64_t) p->high_limit * TOPO_VL_LIMIT_BYTES;
+    arbiter->high_left_bytes = (int64_t) p->switches.high_limit * TOPO_VL_LIMIT_BYTES;
   }
   return vl;
 }
@@ -977,7 +979,7 @@ leave_switch (IbNetwork *net, uint32_t index, IbPort *port, IbLane *lane, uint32
 
   waited->packets++;
   waited->ps += (uint64_t) (net->engine.now_ps - packet->time_ps);
-  if (net->parameters->cc)
+  if (net->parameters->congestion.is_on)
     mark (net, port, lane, packet);
   lane->queued_blocks -= blocks;
   transmit (net, index, port, packet_index);

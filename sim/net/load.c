@@ -28,7 +28,7 @@ add_torus (SimCounters *counters, const TopoMachine *machine, const RouteTorus *
            uint32_t from, uint32_t to, uint32_t to_slot, uint64_t bytes, bool direct_collective,
            uint64_t n_messages)
 {
-  bool rendezvous = !direct_collective && bytes > machine->parameters.eager_bytes;
+  bool rendezvous = !direct_collective && bytes > machine->parameters.mpi.eager_bytes;
   uint64_t *fifos = counters->fifo_messages + (gsize) from * counters->n_fifos;
   uint64_t n_pieces = 1, piece_bytes, window_bytes;
   uint32_t pin;
@@ -86,17 +86,17 @@ pieces (uint64_t bytes, uint64_t piece_bytes)
 static uint64_t
 work_requests (const TopoParameters *parameters, uint64_t bytes, bool direct)
 {
-  uint64_t eager = parameters->eager_bytes, offset = parameters->rdma_offset_bytes;
+  uint64_t eager = parameters->mpi.eager_bytes, offset = parameters->ompi.rdma_offset_bytes;
   uint64_t first = eager - MIN (eager, SIM_OB1_LARGEST_HEADER_BYTES), end = first;
 
   if (direct)
     return bytes > 0;
-  if (bytes <= first || parameters->leave_pinned)
+  if (bytes <= first || parameters->ompi.leave_pinned)
     return 1;
   if (bytes > eager + offset)
     end = MAX (bytes - offset, first);
-  return (first > 0) + pieces (end - first, parameters->rdma_fragment_bytes) +
-         pieces (bytes - end, parameters->send_fragment_bytes - SIM_OB1_FRAGMENT_HEADER_BYTES);
+  return (first > 0) + pieces (end - first, parameters->ompi.rdma_fragment_bytes) +
+         pieces (bytes - end, parameters->ompi.send_fragment_bytes - SIM_OB1_FRAGMENT_HEADER_BYTES);
 }
 
 void

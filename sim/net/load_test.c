@@ -317,7 +317,7 @@ test_fabric_work_requests (void)
       Fixture it;
 
       fixture_init (&it, "fattree:1x2:1");
-      it.machine->parameters.leave_pinned = pinned;
+      it.machine->parameters.ompi.leave_pinned = pinned;
       add (&it, 0, 1, cases[at].bytes, false);
       g_assert_cmpuint (it.counters->fifo_messages[0], ==, pinned ? 1 : cases[at].requests);
       g_assert_cmpuint (all_bytes (&it), ==, 2 * cases[at].bytes);
@@ -378,7 +378,7 @@ random_message (const TopoMachine *machine, uint32_t n_nodes)
   if (message.destination_rank == message.source_rank)
     message.destination_rank = (message.source_rank + 1) % n_nodes;
   message.kind =
-      message.bytes > machine->parameters.eager_bytes ? SIM_MESSAGE_DATA : SIM_MESSAGE_EAGER;
+      message.bytes > machine->parameters.mpi.eager_bytes ? SIM_MESSAGE_DATA : SIM_MESSAGE_EAGER;
   if (message.bytes % 5 == 0)
     message.kind = SIM_MESSAGE_DIRECT;
   return message;

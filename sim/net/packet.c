@@ -299,9 +299,9 @@ tokens_complete (const PacketNetwork *net, const Port *port)
 
   for (uint32_t i = 0; i < port->n_returns; i++)
     tokens[(port->returns[i] >> 6) & 3] += port->returns[i] & 63;
-  return tokens[ROUTE_VC_DYNAMIC] == parameters->dynamic_tokens &&
-         tokens[ROUTE_VC_BUBBLE] == parameters->bubble_tokens &&
-         tokens[ROUTE_VC_PRIORITY] == parameters->priority_tokens;
+  return tokens[ROUTE_VC_DYNAMIC] == parameters->router.dynamic_tokens &&
+         tokens[ROUTE_VC_BUBBLE] == parameters->router.bubble_tokens &&
+         tokens[ROUTE_VC_PRIORITY] == parameters->router.priority_tokens;
 }
 
 /* Everything is where it was before the run: no packet, every token back,
@@ -386,7 +386,7 @@ dispatch (PacketEngine *engine, SimEvent event)
 #define LARGE_BYTES ((size_t) 4 << 20)
 
 /* First, what the event itself names: a packet, a FIFO, a port ... */
-PREFETCHES
+static PREFETCHES
 prefetch_named (const PacketNetwork *net, SimEvent event)
 {
   uint32_t kind = sim_event_code (event) / 16;
@@ -414,7 +414,7 @@ name_tables (PacketEngine *engine)
 /* Then what that names: of an arriving packet the port it leaves through, or
  * its message, and the port that gets its tokens back; of a FIFO the
  * descriptor.  For other events the same with number 0. */
-PREFETCHES
+static PREFETCHES
 prefetch_next (const PacketNetwork *net, SimEvent event)
 {
   uint32_t node = sim_event_node (event), code = sim_event_code (event), in_port = code & 15;
@@ -439,7 +439,7 @@ prefetch_next (const PacketNetwork *net, SimEvent event)
 }
 
 /* The rest of a port that will look for something to send. */
-PREFETCHES
+static PREFETCHES
 prefetch_port (const PacketNetwork *net, SimEvent event)
 {
   const Port *port = port_at (net, sim_event_node (event), sim_event_code (event) & 15);
@@ -448,7 +448,7 @@ prefetch_port (const PacketNetwork *net, SimEvent event)
 }
 
 /* What that port may choose among. */
-PREFETCHES
+static PREFETCHES
 prefetch_waiting (const PacketNetwork *net, SimEvent event)
 {
   uint32_t node = sim_event_node (event), code = sim_event_code (event);
@@ -467,7 +467,7 @@ prefetch_waiting (const PacketNetwork *net, SimEvent event)
  * before their turn comes.  In a machine whose ports fit in the cache the
  * processor finds enough to overlap by itself, and only the first two stages
  * pay for their instructions. */
-PREFETCHES
+static PREFETCHES
 prefetch (const PacketEngine *engine, uint32_t at)
 {
   const PacketNetwork *net = (const PacketNetwork *) engine;
@@ -567,16 +567,16 @@ init_port (PacketNetwork *net, uint32_t node, uint32_t port_index)
   const TopoParameters *p = &net->engine.machine->parameters;
   Port *port = port_at (net, node, port_index);
   Receiver *receiver = &net->receiver[(size_t) node * net->n_ports + port_index];
-  int64_t latency_ps =
-      p->hop_latency_ps + topo_machine_extra_latency_ps (net->engine.machine, node, port_index);
+  int64_t latency_ps = p->link.hop_latency_ps +
+                       topo_machine_extra_latency_ps (net->engine.machine, node, port_index);
 
   port->neighbour = topo_shape_neighbour (&net->messages.route.shape, node, port_index);
   net->neighbour[(size_t) node * net->n_ports + port_index] = port->neighbour;
   port->latency_ps = (uint32_t) latency_ps;
   port->wake_ps = NEVER_PS;
-  port->tokens[ROUTE_VC_DYNAMIC] = (uint16_t) p->dynamic_tokens;
-  port->tokens[ROUTE_VC_BUBBLE] = (uint16_t) p->bubble_tokens;
-  port->tokens[ROUTE_VC_PRIORITY] = (uint16_t) p->priority_tokens;
+  port->tokens[ROUTE_VC_DYNAMIC] = (uint16_t) p->router.dynamic_tokens;
+  port->tokens[ROUTE_VC_BUBBLE] = (uint16_t) p->router.bubble_tokens;
+  port->tokens[ROUTE_VC_PRIORITY] = (uint16_t) p->router.priority_tokens;
   for (uint32_t turning = 0; turning < 2; turning++)
     port->bubble[turning] = port->priority[turning] = (PacketList){ PACKET_NONE, PACKET_NONE };
   for (uint32_t queue = 0; queue < MAX_QUEUES; queue++)
@@ -612,7 +612,7 @@ sim_packet_general_new (const TopoMachine *machine, const TopoMapping *mapping, 
                         const SimClient *client, void *client_data, GError **error)
 {
   const TopoParameters *p = &machine->parameters;
-  double wire_Bps = (double) p->link_bandwidth_Bps * (1.0 - p->link_overhead);
+  double wire_Bps = (double) p->link.bandwidth_Bps * (1.0 - p->link.overhead);
   PacketNetwork *net;
 
   if (!torus_check_limits (machine, error))
@@ -622,7 +622,7 @@ sim_packet_general_new (const TopoMachine *machine, const TopoMapping *mapping, 
     .class = &packet_class,
     .client = client,
     .client_data = client_data,
-    .lookahead_ps = MIN (p->hop_latency_ps, p->token_latency_ps),
+    .lookahead_ps = MIN (p->link.hop_latency_ps, p->link.token_latency_ps),
     .counters = sim_counters_new (machine),
   };
   net->engine.machine = machine;
@@ -631,20 +631,20 @@ sim_packet_general_new (const TopoMachine *machine, const TopoMapping *mapping, 
   net->n_nodes = topo_shape_nodes (&machine->shape);
   net->n_ports = topo_shape_ports (&machine->shape);
   net->n_fifos = net->n_ports + 1;
-  net->n_queues = (uint32_t) p->dynamic_queues;
-  net->reception_depth = (uint32_t) p->reception_packets;
-  net->receiver_grants = (uint32_t) p->receiver_grants;
-  net->escape = p->escape;
-  net->stay_on_bubble = p->stay_on_bubble;
+  net->n_queues = (uint32_t) p->router.dynamic_queues;
+  net->reception_depth = (uint32_t) p->router.reception_packets;
+  net->receiver_grants = (uint32_t) p->router.receiver_grants;
+  net->escape = p->router.escape;
+  net->stay_on_bubble = p->router.stay_on_bubble;
   for (uint32_t chunks = 0; chunks < G_N_ELEMENTS (net->wire_ps); chunks++) {
     net->wire_ps[chunks] =
-        packet_bytes_ps (chunks * p->chunk_bytes + p->packet_trailer_bytes, wire_Bps);
-    net->memory_ps[chunks] =
-        packet_bytes_ps (chunks * p->chunk_bytes, (double) p->memory_bandwidth_Bps);
+        packet_bytes_ps (chunks * p->packet.chunk_bytes + p->packet.trailer_bytes, wire_Bps);
+    net->memory_ps[chunks] = packet_bytes_ps (chunks * p->packet.chunk_bytes,
+                                              (double) p->messaging.memory_bandwidth_Bps);
   }
-  net->token_latency_ps = p->token_latency_ps;
-  net->injection_latency_ps = p->injection_latency_ps;
-  net->reception_latency_ps = p->reception_latency_ps;
+  net->token_latency_ps = p->link.token_latency_ps;
+  net->injection_latency_ps = p->messaging.injection_latency_ps;
+  net->reception_latency_ps = p->messaging.reception_latency_ps;
   init_nodes (net);
   net->is_large = (size_t) net->n_nodes * net->n_ports * sizeof (Port) > LARGE_BYTES;
   net->engine.schedule = sim_schedule_new (net->n_nodes, net->engine.base.lookahead_ps);

@@ -25,7 +25,7 @@
 
 /* GCC takes a function that only prefetches for one without effect and drops
  * the call, unless it is inlined before it looks. */
-#define PREFETCHES static inline __attribute__ ((always_inline)) void
+#define PREFETCHES inline __attribute__ ((always_inline)) void
 
 typedef struct {
   uint32_t head, tail;

@@ -37,7 +37,7 @@ fifo_of_pin (const TorusMessages *messages, uint32_t pin)
 static void
 describe_eager (TorusMessages *messages, const SimMessage *message, TorusDescriptor *descriptor)
 {
-  uint64_t envelope_bytes = messages->machine->parameters.envelope_bytes;
+  uint64_t envelope_bytes = messages->machine->parameters.mpi.envelope_bytes;
 
   descriptor->vc = ROUTE_VC_BUBBLE;
   if (message->kind == SIM_MESSAGE_CONTROL) {
@@ -162,8 +162,8 @@ torus_messages_init (TorusMessages *messages, const TopoMachine *machine,
     .mapping = mapping,
     .policy = policy,
     .n_ports = topo_shape_ports (&machine->shape),
-    .chunk_bytes = (uint32_t) machine->parameters.chunk_bytes,
-    .payload_bytes = (uint32_t) machine->parameters.packet_payload_bytes,
+    .chunk_bytes = (uint32_t) machine->parameters.packet.chunk_bytes,
+    .payload_bytes = (uint32_t) machine->parameters.packet.payload_bytes,
     .direct_sent = g_new0 (uint32_t, topo_shape_nodes (&machine->shape)),
   };
   route_torus_init (&messages->route, &machine->shape);
@@ -180,11 +180,12 @@ torus_check_limits (const TopoMachine *machine, GError **error)
 {
   const TopoParameters *p = &machine->parameters;
   uint64_t software_bytes =
-      MAX (2 * SIM_DESCRIPTOR_BYTES, p->envelope_bytes + SIM_CONTROL_WORDS_BYTES);
-  uint64_t payload_bytes = MAX (p->packet_payload_bytes, software_bytes);
-  uint64_t chunks = (p->packet_header_bytes + payload_bytes + p->chunk_bytes - 1) / p->chunk_bytes;
+      MAX (2 * SIM_DESCRIPTOR_BYTES, p->mpi.envelope_bytes + SIM_CONTROL_WORDS_BYTES);
+  uint64_t payload_bytes = MAX (p->packet.payload_bytes, software_bytes);
+  uint64_t chunks =
+      (p->packet.header_bytes + payload_bytes + p->packet.chunk_bytes - 1) / p->packet.chunk_bytes;
 
-  if (p->packet_header_bytes != p->chunk_bytes)
+  if (p->packet.header_bytes != p->packet.chunk_bytes)
     g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK,
                  "packet.header: the packet network needs a header of one chunk");
   else if (chunks > 63)
@@ -193,14 +194,15 @@ torus_check_limits (const TopoMachine *machine, GError **error)
         "packet.chunk: a packet, also one that carries two descriptors or an envelope, may "
         "have at most 63 chunks, not %" G_GUINT64_FORMAT,
         chunks);
-  else if (p->packet_payload_bytes > UINT16_MAX)
+  else if (p->packet.payload_bytes > UINT16_MAX)
     g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK, "packet.payload: at most 65535 bytes");
-  else if (p->envelope_bytes > UINT8_MAX)
+  else if (p->mpi.envelope_bytes > UINT8_MAX)
     g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK, "mpi.envelope: at most 255 bytes");
-  else if (p->hop_latency_ps > 1000000000 || p->token_latency_ps < 1)
+  else if (p->link.hop_latency_ps > 1000000000 || p->link.token_latency_ps < 1)
     g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK,
                  "link.hop_latency: must be below 1 ms, link.token_latency above 0");
-  else if (p->dynamic_tokens > 60000 || p->bubble_tokens > 4095 || p->priority_tokens > 4095)
+  else if (p->router.dynamic_tokens > 60000 || p->router.bubble_tokens > 4095 ||
+           p->router.priority_tokens > 4095)
     g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK,
                  "router: at most 60000 dynamic, 4095 bubble and 4095 priority tokens");
   else if (topo_shape_nodes (&machine->shape) > SIM_SCHEDULE_MAX_NODES)

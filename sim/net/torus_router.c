@@ -7,7 +7,7 @@
 
 /* --- Effects on other nodes --- */
 
-ALWAYS_INLINE void
+static ALWAYS_INLINE void
 apply_token (Torus *net, const Token *token)
 {
   Port *port = port_of (net, node_at (net, token->node), token->port);
@@ -18,7 +18,7 @@ apply_token (Torus *net, const Token *token)
 }
 
 /* A packet that turns and comes before others that left their routers earlier. */
-RARE void
+static RARE void
 insert_turning (Torus *net, const Going *going, Lists *lists, uint16_t *links, uint32_t id)
 {
   uint32_t shift = places_of (net)->id_shift[going->vc], at = lists->head[1], before = UINT32_MAX;
@@ -39,7 +39,7 @@ insert_turning (Torus *net, const Going *going, Lists *lists, uint16_t *links, u
     links[before] = (uint16_t) id;
 }
 
-ALWAYS_INLINE void
+static ALWAYS_INLINE void
 apply_going (Torus *net, const Going *going, uint32_t vc)
 {
   uint32_t shift = places_of (net)->id_shift[vc],
@@ -80,7 +80,7 @@ apply_going (Torus *net, const Going *going, uint32_t vc)
   wake (net, going->node, going->port, port, MAX (port->free_ps, going->at_ps));
 }
 
-ALWAYS_INLINE void
+static ALWAYS_INLINE void
 apply_kept_going (Torus *net, const Going *going)
 {
   if (G_LIKELY (going->vc == BUBBLE))
@@ -104,7 +104,7 @@ apply_all (Torus *net)
 
 /* A packet leaves a slot of a receive buffer by left_ps: its token travels back
  * to the sender at the other end of the link. */
-ALWAYS_INLINE void
+static ALWAYS_INLINE void
 return_token (Torus *net, const Node *node, uint32_t in_port, uint32_t vc, uint32_t slot,
               int64_t left_ps)
 {
@@ -127,7 +127,7 @@ typedef struct {
   bool one, two;
 } Room;
 
-RARE Room
+static RARE Room
 room_in_lines (const int64_t *slots, uint32_t n_slots, int64_t now_ps)
 {
   Room room = { 0 };
@@ -142,7 +142,7 @@ room_in_lines (const int64_t *slots, uint32_t n_slots, int64_t now_ps)
 }
 
 /* Bit slot: it is free at now_ps, of 8 slots. */
-ALWAYS_INLINE uint32_t
+static ALWAYS_INLINE uint32_t
 free_slots (const int64_t *slots, int64_t now_ps)
 {
   uint32_t mask = 0;
@@ -154,7 +154,7 @@ free_slots (const int64_t *slots, int64_t now_ps)
 
 /* The slot is the highest: it shares a cache line with what else is written of
  * a receive buffer. */
-ALWAYS_INLINE Room
+static ALWAYS_INLINE Room
 room_on (const Torus *net, const int64_t *slots, uint32_t vc)
 {
   uint32_t mask;
@@ -165,7 +165,7 @@ room_on (const Torus *net, const int64_t *slots, uint32_t vc)
   return (Room){ 31u - (uint32_t) __builtin_clz (mask | 1), mask != 0, (mask & (mask - 1)) != 0 };
 }
 
-ALWAYS_INLINE void
+static ALWAYS_INLINE void
 transmit (Torus *net, uint32_t node_index, Node *node, uint32_t port_index, Port *port, uint32_t vc,
           uint32_t slot, Packet packet)
 {
@@ -208,7 +208,7 @@ transmit (Torus *net, uint32_t node_index, Node *node, uint32_t port_index, Port
 }
 
 /* The first packet of a list goes.  `waited`: it was picked by the arbiter. */
-ALWAYS_INLINE void
+static ALWAYS_INLINE void
 send_listed (Torus *net, uint32_t node_index, Node *node, uint32_t port_index, Port *port,
              uint32_t vc, uint32_t turns, uint32_t slot, bool waited)
 {
@@ -230,7 +230,7 @@ send_listed (Torus *net, uint32_t node_index, Node *node, uint32_t port_index, P
 }
 
 /* The head of a FIFO goes; what comes after it is announced. */
-ALWAYS_INLINE void
+static ALWAYS_INLINE void
 send_head (Torus *net, uint32_t node_index, Node *node, uint32_t port_index, Port *port,
            uint32_t fifo_index, uint32_t slot)
 {
@@ -255,7 +255,7 @@ send_head (Torus *net, uint32_t node_index, Node *node, uint32_t port_index, Por
 }
 
 /* Heads whose time has come. */
-RARE void
+static RARE void
 meet_future (Torus *net, Node *node, Port *port)
 {
   for (uint32_t bits = port->future; bits; bits &= bits - 1) {
@@ -279,7 +279,7 @@ meet_future (Torus *net, Node *node, Port *port)
  * wait for; arrivals by input port, injections in their order, heads by FIFO. */
 
 /* Bits of `mask` from `first` on, then from the start: one turn of a wheel. */
-ALWAYS_INLINE uint32_t
+static ALWAYS_INLINE uint32_t
 next_bit (uint32_t mask, uint32_t first)
 {
   uint32_t later = mask & (~0u << (first & 31));
@@ -365,7 +365,7 @@ arbitrate (Look *look)
 }
 
 /* Both virtual channels, newcomers that meet, and the turn of injection. */
-RARE bool
+static RARE bool
 look_at_all (Torus *net, uint32_t node_index, Node *node, uint32_t port_index, Port *port)
 {
   Look look = { net, node_index, port_index, node, port, 0, { { 0 } } };
@@ -415,7 +415,7 @@ look_at_all (Torus *net, uint32_t node_index, Node *node, uint32_t port_index, P
 
 /* Nothing can go: the port looks again when the first of the slots that are
  * known to become free is, or the first packet comes; later tokens wake it. */
-RARE void
+static RARE void
 starve (Torus *net, uint32_t node_index, Node *node, uint32_t port_index, Port *port)
 {
   int64_t first_ps = NEVER_PS;
@@ -444,7 +444,7 @@ starve (Torus *net, uint32_t node_index, Node *node, uint32_t port_index, Port *
     wake (net, node_index, port_index, port, first_ps);
 }
 
-ALWAYS_INLINE void
+static ALWAYS_INLINE void
 look (Torus *net, uint32_t number)
 {
   uint32_t node_index = number >> 4, port_index = number & 15;
@@ -522,7 +522,7 @@ look (Torus *net, uint32_t number)
  * in the end stops the links: the congestion that SC13 section 3.1 describes.
  * All its times are known when its head is there. */
 
-ALWAYS_INLINE void
+static ALWAYS_INLINE void
 receive (Torus *net, uint64_t reception)
 {
   uint32_t node_index = reception & 0xffffff, slot = reception >> 24 & 0xfff;
@@ -635,7 +635,7 @@ first_window (const Torus *net)
 /* Records of waiting packets have the low 32 bits of times, whose differences
  * are right up to 2 ms.  Packets that are here since before at_ps count as waited up
  * to now, and begin again. */
-RARE void
+static RARE void
 sweep (Torus *net, int64_t at_ps)
 {
   uint32_t begin = (uint32_t) (at_ps - 1);
@@ -740,7 +740,7 @@ receive_all (Torus *net, Bucket *bucket)
   bucket->n_receptions = 0;
 }
 
-PREFETCHES
+static PREFETCHES
 prefetch_port (const Torus *net, uint32_t number)
 {
   Port *port = port_of (net, node_at (net, number >> 4), number & 15);
@@ -749,7 +749,7 @@ prefetch_port (const Torus *net, uint32_t number)
   __builtin_prefetch (starved_mark (port), 1);
 }
 
-PREFETCHES
+static PREFETCHES
 prefetch_waiting (const Torus *net, uint32_t number)
 {
   Node *node = node_at (net, number >> 4);

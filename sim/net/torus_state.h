@@ -29,8 +29,8 @@
 #include "sim/net/packet_engine.h"
 #include "sim/net/torus_messages.h"
 
-#define ALWAYS_INLINE static inline __attribute__ ((always_inline))
-#define RARE          static __attribute__ ((noinline))
+#define ALWAYS_INLINE inline __attribute__ ((always_inline))
+#define RARE          __attribute__ ((noinline))
 
 #define MAX_WINDOW_BITS 15u
 #define RING_PS         (INT64_C (8) << 20) /* so much of the future is in buckets; the rest is rare */
@@ -269,7 +269,7 @@ typedef struct {
 /* --- Places in memory --- */
 
 /* torus_router_bgq.c is torus_router.c with the numbers of a Blue Gene/Q as constants. */
-ALWAYS_INLINE const Places *
+static ALWAYS_INLINE const Places *
 places_of (const Torus *net)
 {
 #ifdef TORUS_BGQ
@@ -280,78 +280,78 @@ places_of (const Torus *net)
 #endif
 }
 
-ALWAYS_INLINE Node *
+static ALWAYS_INLINE Node *
 node_at (const Torus *net, uint32_t node)
 {
   return (Node *) (net->nodes + (size_t) node * places_of (net)->node_bytes);
 }
 
-ALWAYS_INLINE Port *
+static ALWAYS_INLINE Port *
 port_of (const Torus *net, Node *node, uint32_t port)
 {
   return (Port *) ((char *) node + places_of (net)->ports_at + port * places_of (net)->port_bytes);
 }
 
-ALWAYS_INLINE int64_t *
+static ALWAYS_INLINE int64_t *
 bubble_slots (const Torus *net, Port *port)
 {
   return (int64_t *) ((char *) port - 8 * 8 * (size_t) places_of (net)->n_lines[BUBBLE]);
 }
 
 /* Nonzero while something waits for tokens: those that come must wake the port. */
-ALWAYS_INLINE int64_t *
+static ALWAYS_INLINE int64_t *
 starved_mark (Port *port)
 {
   return (int64_t *) port - 1;
 }
 
-ALWAYS_INLINE Packet *
+static ALWAYS_INLINE Packet *
 bubble_packets (const Torus *net, Node *node, uint32_t in_port)
 {
   return (Packet *) ((char *) node + places_of (net)->inputs_at +
                      in_port * places_of (net)->input_bytes);
 }
 
-ALWAYS_INLINE Waited *
+static ALWAYS_INLINE Waited *
 waited_at (const Torus *net, Node *node, uint32_t in_port)
 {
   return (Waited *) &bubble_packets (net, node, in_port)[places_of (net)->n_slots[BUBBLE]];
 }
 
-ALWAYS_INLINE uint16_t *
+static ALWAYS_INLINE uint16_t *
 bubble_links (const Torus *net, Node *node)
 {
   return (uint16_t *) ((char *) node + places_of (net)->links_at);
 }
 
-ALWAYS_INLINE Fifo *
+static ALWAYS_INLINE Fifo *
 fifo_of (const Torus *net, Node *node, uint32_t fifo)
 {
   return (Fifo *) ((char *) node + places_of (net)->fifos_at) + fifo;
 }
 
-ALWAYS_INLINE PriorityPort *
+static ALWAYS_INLINE PriorityPort *
 priority_port (const Torus *net, uint32_t node, uint32_t port)
 {
   return (PriorityPort *) (net->priority_ports +
                            ((size_t) node * net->n_ports + port) * places_of (net)->priority_bytes);
 }
 
-ALWAYS_INLINE int64_t *
+static ALWAYS_INLINE int64_t *
 vc_slots (const Torus *net, uint32_t node, uint32_t port, uint32_t vc)
 {
   return vc == BUBBLE ? bubble_slots (net, port_of (net, node_at (net, node), port))
                       : (int64_t *) (priority_port (net, node, port) + 1);
 }
 
-ALWAYS_INLINE Lists *
+static ALWAYS_INLINE Lists *
 vc_lists (const Torus *net, uint32_t node, uint32_t port, uint32_t vc)
 {
   return vc == BUBBLE ? &port_of (net, node_at (net, node), port)->lists
                       : &priority_port (net, node, port)->lists;
 }
 
-ALWAYS_INLINE Packet *
+static ALWAYS_INLINE Packet *
 vc_packet (const Torus *net, uint32_t node, uint32_t vc, uint32_t id)
 {
   uint32_t shift = places_of (net)->id_shift[vc], in_port = id >> shift,
@@ -362,7 +362,7 @@ vc_packet (const Torus *net, uint32_t node, uint32_t vc, uint32_t id)
              : &net->priority_slots[((size_t) node * net->n_ports + in_port) << shift | slot];
 }
 
-ALWAYS_INLINE uint16_t *
+static ALWAYS_INLINE uint16_t *
 vc_links (const Torus *net, uint32_t node, uint32_t vc)
 {
   return vc == BUBBLE ? bubble_links (net, node_at (net, node))
@@ -372,7 +372,7 @@ vc_links (const Torus *net, uint32_t node, uint32_t vc)
 
 /* --- Ways --- */
 
-ALWAYS_INLINE uint32_t
+static ALWAYS_INLINE uint32_t
 next_port (const Torus *net, uint32_t way)
 {
   uint32_t dimension = net->dimension_of_bit[__builtin_ctz (way)];
@@ -386,7 +386,7 @@ next_port (const Torus *net, uint32_t way)
 void torus_grow_ports (Bucket *bucket);
 void torus_grow_receptions (Bucket *bucket);
 
-ALWAYS_INLINE Bucket *
+static ALWAYS_INLINE Bucket *
 bucket_at (Torus *net, int64_t window)
 {
   uint32_t index = (uint32_t) window & (net->n_ring - 1);
@@ -396,7 +396,7 @@ bucket_at (Torus *net, int64_t window)
 }
 
 /* The port looks at at_ps, or before. */
-ALWAYS_INLINE void
+static ALWAYS_INLINE void
 wake (Torus *net, uint32_t node, uint32_t port_index, Port *port, int64_t at_ps)
 {
   int64_t window = at_ps >> net->window_bits;
@@ -416,7 +416,7 @@ wake (Torus *net, uint32_t node, uint32_t port_index, Port *port, int64_t at_ps)
 }
 
 /* A packet is received at at_ps; place: input port << 13 | VC << 12 | slot. */
-ALWAYS_INLINE void
+static ALWAYS_INLINE void
 expect_reception (Torus *net, uint32_t node, uint32_t place, int64_t at_ps)
 {
   int64_t window = at_ps >> net->window_bits;
@@ -434,7 +434,7 @@ expect_reception (Torus *net, uint32_t node, uint32_t place, int64_t at_ps)
 }
 
 /* The head will be there at ready_ps: its port looks then. */
-ALWAYS_INLINE void
+static ALWAYS_INLINE void
 announce (Torus *net, uint32_t node_index, Node *node, uint32_t fifo_index, const Fifo *fifo)
 {
   uint32_t port_index = next_port (net, fifo->packet.way);
@@ -444,7 +444,7 @@ announce (Torus *net, uint32_t node_index, Node *node, uint32_t fifo_index, cons
   wake (net, node_index, port_index, port, MAX (port->free_ps, fifo->ready_ps));
 }
 
-ALWAYS_INLINE bool
+static ALWAYS_INLINE bool
 is_wanted (const Port *port)
 {
   return (port->want[BUBBLE] | port->want[PRIORITY] | port->future | port->listed) != 0;

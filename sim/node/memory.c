@@ -489,13 +489,15 @@ make_places (SimMemory *memory, const TopoParameters *parameters)
 
     switch ((TopoObjectKind) object->kind) {
     case TOPO_OBJECT_PACKAGE:
-      place->byte_ps = byte_ps (parameters->bus_bandwidth_Bps);
+      place->byte_ps = byte_ps (parameters->memory.bus_bandwidth_Bps);
       place->is_meeting = true;
       break;
-    case TOPO_OBJECT_MEMORY: place->byte_ps = byte_ps (parameters->dram_bandwidth_Bps); break;
+    case TOPO_OBJECT_MEMORY:
+      place->byte_ps = byte_ps (parameters->memory.dram_bandwidth_Bps);
+      break;
     case TOPO_OBJECT_CACHE:
       if (object->n_cores > 1)
-        place->byte_ps = byte_ps (parameters->cache_bandwidth_Bps);
+        place->byte_ps = byte_ps (parameters->memory.cache_bandwidth_Bps);
       break;
     case TOPO_OBJECT_MACHINE:
     case TOPO_OBJECT_CORE: break;
@@ -503,7 +505,7 @@ make_places (SimMemory *memory, const TopoParameters *parameters)
     while (package != TOPO_NONE && node->objects[package].kind != TOPO_OBJECT_PACKAGE)
       package = node->objects[package].parent;
     place->package = package;
-    place->fits_bytes = (uint64_t) (parameters->cache_share * (double) object->cache_bytes);
+    place->fits_bytes = (uint64_t) (parameters->memory.cache_share * (double) object->cache_bytes);
     place->room = TOPO_NONE;
   }
   for (uint32_t number = 0; number < node->n_memories; number++) {
@@ -577,24 +579,25 @@ SimMemory *
 sim_memory_new (const TopoMachine *machine)
 {
   const TopoParameters *parameters = &machine->parameters;
-  double latency_ps = (double) parameters->transfer_latency_ps;
+  double latency_ps = (double) parameters->memory.transfer_latency_ps;
   SimMemory *memory = g_new0 (SimMemory, 1);
   gsize n_states;
 
   g_assert (machine->node != NULL);
   memory->node = machine->node;
-  memory->quantum_bytes = parameters->copy_quantum_bytes;
-  memory->core_ps = byte_ps (parameters->core_bandwidth_Bps);
-  memory->transfer_ps = byte_ps (parameters->core_transfer_bandwidth_Bps);
-  memory->memory_ps = byte_ps (parameters->core_memory_bandwidth_Bps);
-  memory->transfer_latency_ps = parameters->transfer_latency_ps;
-  memory->package_latency_ps = parameters->package_latency_ps;
+  memory->quantum_bytes = parameters->memory.copy_quantum_bytes;
+  memory->core_ps = byte_ps (parameters->memory.core_bandwidth_Bps);
+  memory->transfer_ps = byte_ps (parameters->memory.core_transfer_bandwidth_Bps);
+  memory->memory_ps = byte_ps (parameters->memory.core_memory_bandwidth_Bps);
+  memory->transfer_latency_ps = parameters->memory.transfer_latency_ps;
+  memory->package_latency_ps = parameters->memory.package_latency_ps;
   /* As many lines are under way as before, each for longer. */
-  memory->far =
-      latency_ps > 0 ? (latency_ps + (double) parameters->package_latency_ps) / latency_ps : 1;
-  memory->updates_memory = parameters->transfer_updates_memory;
-  memory->buffers = parameters->cache_share > 0 ? 1 / parameters->cache_share : 0;
-  memory->dma_to_cache = parameters->dma_to_cache;
+  memory->far = latency_ps > 0
+                    ? (latency_ps + (double) parameters->memory.package_latency_ps) / latency_ps
+                    : 1;
+  memory->updates_memory = parameters->memory.transfer_updates_memory;
+  memory->buffers = parameters->memory.cache_share > 0 ? 1 / parameters->memory.cache_share : 0;
+  memory->dma_to_cache = parameters->memory.dma_to_cache;
   memory->sites = g_new (Site, memory->node->n_cores);
   for (uint32_t core = 0; core < memory->node->n_cores; core++)
     memory->sites[core] = (Site){

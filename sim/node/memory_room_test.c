@@ -25,8 +25,8 @@ new_node_of (const char *spec)
   TopoMachine *machine = topo_machine_new (spec, &error);
 
   g_assert_no_error (error);
-  machine->parameters.cache_share = 0.5;
-  machine->parameters.copy_quantum_bytes = PIECE;
+  machine->parameters.memory.cache_share = 0.5;
+  machine->parameters.memory.copy_quantum_bytes = PIECE;
   return (Node){ .machine = machine, .memory = sim_memory_new (machine) };
 }
 
@@ -311,7 +311,7 @@ test_share (void)
     const uint64_t footprint[] = { cases[at].footprint, cases[at].footprint };
     uint64_t missed[2];
 
-    node.machine->parameters.cache_share = cases[at].share;
+    node.machine->parameters.memory.cache_share = cases[at].share;
     sim_memory_free (node.memory);
     node.memory = sim_memory_new (node.machine);
     take_turns (&node, footprint, 16 * MEBIBYTE, missed);

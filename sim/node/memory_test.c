@@ -37,16 +37,16 @@ new_machine (void)
 
   g_assert_no_error (error);
   parameters = &machine->parameters;
-  parameters->core_bandwidth_Bps = 5000000000;
-  parameters->core_memory_bandwidth_Bps = 4000000000;
-  parameters->core_transfer_bandwidth_Bps = 2000000000;
-  parameters->cache_bandwidth_Bps = 20000000000;
-  parameters->bus_bandwidth_Bps = 8000000000;
-  parameters->dram_bandwidth_Bps = 12500000000;
-  parameters->cache_share = 0.5;
-  parameters->transfer_latency_ps = LATENCY_PS;
-  parameters->package_latency_ps = MORE_PS;
-  parameters->copy_quantum_bytes = PIECE;
+  parameters->memory.core_bandwidth_Bps = 5000000000;
+  parameters->memory.core_memory_bandwidth_Bps = 4000000000;
+  parameters->memory.core_transfer_bandwidth_Bps = 2000000000;
+  parameters->memory.cache_bandwidth_Bps = 20000000000;
+  parameters->memory.bus_bandwidth_Bps = 8000000000;
+  parameters->memory.dram_bandwidth_Bps = 12500000000;
+  parameters->memory.cache_share = 0.5;
+  parameters->memory.transfer_latency_ps = LATENCY_PS;
+  parameters->memory.package_latency_ps = MORE_PS;
+  parameters->memory.copy_quantum_bytes = PIECE;
   return machine;
 }
 
@@ -73,19 +73,19 @@ new_machine_of (const char *name)
 static void
 free_servers (TopoParameters *parameters)
 {
-  parameters->cache_bandwidth_Bps = UINT64_C (100000000000000);
-  parameters->bus_bandwidth_Bps = UINT64_C (100000000000000);
-  parameters->dram_bandwidth_Bps = UINT64_C (100000000000000);
+  parameters->memory.cache_bandwidth_Bps = UINT64_C (100000000000000);
+  parameters->memory.bus_bandwidth_Bps = UINT64_C (100000000000000);
+  parameters->memory.dram_bandwidth_Bps = UINT64_C (100000000000000);
 }
 
 static void
 free_cores (TopoParameters *parameters)
 {
-  parameters->core_bandwidth_Bps = UINT64_C (100000000000000);
-  parameters->core_memory_bandwidth_Bps = UINT64_C (100000000000000);
-  parameters->core_transfer_bandwidth_Bps = UINT64_C (100000000000000);
-  parameters->transfer_latency_ps = 0;
-  parameters->package_latency_ps = 0;
+  parameters->memory.core_bandwidth_Bps = UINT64_C (100000000000000);
+  parameters->memory.core_memory_bandwidth_Bps = UINT64_C (100000000000000);
+  parameters->memory.core_transfer_bandwidth_Bps = UINT64_C (100000000000000);
+  parameters->memory.transfer_latency_ps = 0;
+  parameters->memory.package_latency_ps = 0;
 }
 
 static SimBuffer
@@ -298,7 +298,7 @@ test_copies_share_a_bus (void)
   g_autoptr (TopoMachine) machine = new_machine ();
 
   free_cores (&machine->parameters);
-  machine->parameters.dram_bandwidth_Bps = UINT64_C (100000000000000);
+  machine->parameters.memory.dram_bandwidth_Bps = UINT64_C (100000000000000);
   for (uint32_t k = 1; k <= 4; k++)
     g_assert_cmpfloat_with_epsilon (slowdown (machine, one_package, k), k, 0.01 * k);
   g_assert_cmpfloat_with_epsilon (slowdown (machine, dies, 2), 2, 0.02);
@@ -330,7 +330,7 @@ test_packages_share_memory (void)
   g_autoptr (TopoMachine) machine = new_machine ();
 
   free_cores (&machine->parameters);
-  machine->parameters.bus_bandwidth_Bps = UINT64_C (100000000000000);
+  machine->parameters.memory.bus_bandwidth_Bps = UINT64_C (100000000000000);
   g_assert_cmpfloat_with_epsilon (slowdown (machine, packages, 2), 2, 0.02);
 }
 
@@ -458,7 +458,7 @@ test_dma_to_cache (void)
   if (machine == NULL)
     return;
   node = machine->node;
-  machine->parameters.dma_to_cache = true;
+  machine->parameters.memory.dma_to_cache = true;
   memory = sim_memory_new (machine);
   sim_memory_dma (memory, 0, true, PIECE, 0);
   g_assert_cmpint (sim_memory_copy (memory, &out, 1000000) - 1000000, ==, ps (PIECE, CORE_PS));
@@ -548,7 +548,7 @@ test_single_copy (void)
   g_assert_cmpint (sim_memory_copy (memory, &copy, 0), ==, LATENCY_PS + ps (PIECE, LINE_PS));
   PASSED (bus (node, 0), 1);
   PASSED (node->memory[0], 1);
-  machine->parameters.transfer_updates_memory = false;
+  machine->parameters.memory.transfer_updates_memory = false;
   sim_memory_free (memory);
   memory = sim_memory_new (machine);
   sim_memory_copy (memory, &copy, 0);

@@ -61,7 +61,7 @@ sim_message_send (SimReplay *replay, uint32_t request)
   sim_message_count (replay, it.rank, it.peer, it.bytes);
   if (replay->timeline != NULL) {
     /* A graph has charged its processor already. */
-    int64_t charged_ps = replay->graphs == NULL ? 0 : replay->parameters->send_overhead_ps;
+    int64_t charged_ps = replay->graphs == NULL ? 0 : replay->parameters->mpi.send_overhead_ps;
 
     sim_timeline_sent (replay->timeline, transfer, replay->ranks[it.rank].local_ps - charged_ps);
   }

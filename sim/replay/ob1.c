@@ -54,8 +54,8 @@
 static uint64_t
 fragment_bytes (const SimReplay *replay, uint32_t transfer, uint64_t begin)
 {
-  uint64_t limit_bytes = is_local (replay, transfer) ? replay->parameters->sm_fragment_bytes
-                                                     : replay->parameters->send_fragment_bytes;
+  uint64_t limit_bytes = is_local (replay, transfer) ? replay->parameters->ompi.sm_fragment_bytes
+                                                     : replay->parameters->ompi.send_fragment_bytes;
 
   return MIN (limit_bytes - SIM_OB1_FRAGMENT_HEADER_BYTES,
               replay->transfers[transfer].bytes - begin);
@@ -68,7 +68,7 @@ piece_bytes (const SimReplay *replay, uint32_t transfer, uint64_t begin)
   const Message *it = message_of (replay, transfer);
   uint64_t left_bytes = it->rdma_end_bytes - begin;
 
-  return it->pinned ? left_bytes : MIN (left_bytes, replay->parameters->rdma_fragment_bytes);
+  return it->pinned ? left_bytes : MIN (left_bytes, replay->parameters->ompi.rdma_fragment_bytes);
 }
 
 /* Where RDMA ends and copied fragments begin between nodes, as the receiver
@@ -80,11 +80,11 @@ rdma_end_bytes (const SimReplay *replay, uint32_t transfer)
 {
   const Message *it = message_of (replay, transfer);
   uint64_t bytes = replay->transfers[transfer].bytes;
-  uint64_t offset_bytes = replay->parameters->rdma_offset_bytes;
+  uint64_t offset_bytes = replay->parameters->ompi.rdma_offset_bytes;
 
   if (it->pinned)
     return bytes;
-  if (bytes <= replay->parameters->eager_bytes + offset_bytes)
+  if (bytes <= replay->parameters->mpi.eager_bytes + offset_bytes)
     return it->first_bytes;
   return MAX (bytes - offset_bytes, it->first_bytes);
 }
@@ -121,7 +121,7 @@ post (SimReplay *replay, uint32_t transfer, Event event, uint64_t bytes, int64_t
 
   if (is_local (replay, transfer)) {
     if (!is_self (replay, transfer))
-      at_ps += replay->parameters->sm_latency_ps;
+      at_ps += replay->parameters->ompi.sm_latency_ps;
     sim_network_timer (replay->network, to_source ? source : destination,
                        event_cookie (event, transfer), at_ps);
     return;
@@ -151,7 +151,8 @@ post (SimReplay *replay, uint32_t transfer, Event event, uint64_t bytes, int64_t
   case EVENT_AGENT:
   case EVENT_DUE: g_assert_not_reached ();
   }
-  software_bytes = replay->parameters->envelope_bytes + header_bytes - SIM_OB1_MATCH_HEADER_BYTES;
+  software_bytes =
+      replay->parameters->mpi.envelope_bytes + header_bytes - SIM_OB1_MATCH_HEADER_BYTES;
   sim_network_send (
       replay->network,
       &(SimMessage){ .cookie = event_cookie (event, transfer),
@@ -241,7 +242,8 @@ fragment_schedule (SimReplay *replay, uint32_t transfer)
 {
   const Message *it = message_of (replay, transfer);
   const TopoParameters *parameters = replay->parameters;
-  uint64_t depth = is_local (replay, transfer) ? parameters->sm_depth : parameters->send_depth;
+  uint64_t depth =
+      is_local (replay, transfer) ? parameters->ompi.sm_depth : parameters->ompi.send_depth;
   bool limited = it->rdma_end_bytes == it->first_bytes;
 
   if (!it->acked || it->single || it->next_bytes >= replay->transfers[transfer].bytes ||
@@ -270,7 +272,7 @@ ask_schedule (SimReplay *replay, uint32_t transfer)
 {
   const Message *it = message_of (replay, transfer);
 
-  if (it->ask_bytes >= it->rdma_end_bytes || it->asked >= replay->parameters->rdma_depth)
+  if (it->ask_bytes >= it->rdma_end_bytes || it->asked >= replay->parameters->ompi.rdma_depth)
     return;
   sim_ob1_work_add (replay, replay->transfers[transfer].destination,
                     (Work){ .kind = WORK_ASK,
@@ -319,7 +321,7 @@ sim_ob1_work_ends (SimReplay *replay, const Work *work, int64_t at_ps)
 
   if (work->kind == WORK_COPY) {
     sim_network_timer (replay->network, work->notify, work->cookie,
-                       at_ps + replay->parameters->sm_latency_ps);
+                       at_ps + replay->parameters->ompi.sm_latency_ps);
     return;
   }
   it = message_of (replay, transfer);
@@ -400,23 +402,24 @@ ob1_send (SimReplay *replay, uint32_t transfer)
   const SimRequest *request = &replay->requests[it->send_request];
   uint32_t rank = it->envelope.source;
   /* The agent of a rank does the work of a posted collective. */
-  Turn turn = request->owned && replay->parameters->async_progress ? TURN_ARRIVED : TURN_CALL;
+  Turn turn = request->owned && replay->parameters->mpi.async_progress ? TURN_ARRIVED : TURN_CALL;
   const TopoParameters *parameters = replay->parameters;
   bool local = is_local (replay, transfer), self = is_self (replay, transfer);
   /* Largest message that goes with its envelope.  pml_ob1_sendreq.h, start_btl: the
    * limit is less the largest header. */
   uint64_t limit_bytes = self    ? SELF_EAGER_BYTES
-                         : local ? parameters->sm_eager_bytes
-                                 : parameters->eager_bytes;
+                         : local ? parameters->ompi.sm_eager_bytes
+                                 : parameters->mpi.eager_bytes;
   uint64_t eager_bytes = limit_bytes - MIN (limit_bytes, SIM_OB1_LARGEST_HEADER_BYTES);
   Ob1 *ob1 = ob1_of (replay);
   Message message = { .first_bytes = it->bytes, .stash = TOPO_NONE };
 
   message.eager = it->bytes <= eager_bytes && request->mode != TRACE_SEND_SYNCHRONOUS;
   if (it->bytes > eager_bytes) {
-    message.single = self || (local && parameters->sm_single_copy);
+    message.single = self || (local && parameters->ompi.sm_single_copy);
     /* A copy that is made aside first lies in memory that is not registered. */
-    message.pinned = !local && parameters->leave_pinned && request->mode != TRACE_SEND_BUFFERED;
+    message.pinned =
+        !local && parameters->ompi.leave_pinned && request->mode != TRACE_SEND_BUFFERED;
     message.first_bytes = message.single || message.pinned ? 0 : eager_bytes;
   }
   message.put_bytes = message.ask_bytes = message.finished_bytes = message.came_bytes =
@@ -448,7 +451,7 @@ ob1_matched (SimReplay *replay, uint32_t transfer, SimMatched how)
     return;
   }
   receive = &replay->requests[replay->transfers[transfer].receive_request];
-  call = how == SIM_MATCHED_BY_POST && !(receive->owned && replay->parameters->async_progress);
+  call = how == SIM_MATCHED_BY_POST && !(receive->owned && replay->parameters->mpi.async_progress);
   if (it->stash != TOPO_NONE)
     ob1_of (replay)->works[it->stash].kind = WORK_NOTHING;
   it->stash = TOPO_NONE;
@@ -491,12 +494,12 @@ ob1_direct (SimReplay *replay, uint32_t rank, uint32_t peer, uint64_t bytes, uin
 {
   SimRank *it = &replay->ranks[rank];
 
-  it->local_ps += replay->parameters->send_overhead_ps;
+  it->local_ps += replay->parameters->mpi.send_overhead_ps;
   if (it->node == replay->ranks[peer].node) {
     copy_within (replay, rank, peer, bytes, peer, cookie);
     return;
   }
-  it->local_ps += replay->parameters->fragment_overhead_ps;
+  it->local_ps += replay->parameters->ompi.fragment_overhead_ps;
   write_to (replay, rank, peer, bytes, cookie, false, it->local_ps);
 }
 
@@ -512,7 +515,7 @@ ob1_access (SimReplay *replay, uint32_t transfer)
                  sim_cookie (SIM_COOKIE_ACCESSED, 0, transfer));
     return;
   }
-  replay->ranks[origin].local_ps += replay->parameters->fragment_overhead_ps;
+  replay->ranks[origin].local_ps += replay->parameters->ompi.fragment_overhead_ps;
   write_to (replay, origin, target, access->bytes,
             event_cookie (put ? EVENT_STORE : EVENT_ACCESS, transfer), put,
             replay->ranks[origin].local_ps);

@@ -129,7 +129,7 @@ test_sm_single_copy (void)
   g_auto (Fixture) f = { 0 };
 
   fixture_pair (&f, true, 100000, TRACE_SEND_STANDARD);
-  f.machine->parameters.sm_single_copy = true;
+  f.machine->parameters.ompi.sm_single_copy = true;
   fixture_run (&f);
   ASSERT_NS (&f, 1, end);
   ASSERT_NS (&f, 0, end + 200);
@@ -146,7 +146,7 @@ fragment_period_ns (uint64_t depth)
 
     fixture_pair (&f, true, SM_EAGER + (20 * depth + more * depth) * (32768 - 32),
                   TRACE_SEND_STANDARD);
-    f.machine->parameters.sm_depth = depth;
+    f.machine->parameters.ompi.sm_depth = depth;
     fixture_run (&f);
     end_ns[more] = fixture_end_ns (&f, 1);
   }
@@ -198,7 +198,7 @@ test_unexpected_is_near (void)
 {
   g_auto (Fixture) f = fixture_new_fabric (3, 1);
 
-  f.machine->parameters.core_memory_bandwidth_Bps = 1000000000;
+  f.machine->parameters.memory.core_memory_bandwidth_Bps = 1000000000;
   script_text (f.trace, "0: send 1 7 1000 | 1: recv 2 7 0; recv 0 7 1000 |"
                         "2: compute 48640; send 1 7 0");
   fixture_run (&f);
@@ -245,8 +245,8 @@ test_direct (void)
 {
   g_auto (Fixture) f = fixture_new_fabric (4, 2);
 
-  f.machine->parameters.collectives = TOPO_COLLECTIVES_BGQ;
-  f.machine->parameters.collective_network = true;
+  f.machine->parameters.mpi.collectives = TOPO_COLLECTIVES_BGQ;
+  f.machine->parameters.collective.in_network = true;
   for (uint32_t rank = 0; rank < 4; rank++)
     script_collective (f.trace, rank, TRACE_OP_ALLTOALL, TRACE_NO_ROOT, 1000);
   fixture_run (&f);
@@ -279,8 +279,8 @@ test_creation (void)
     uint32_t rounds = n == 2 ? 1 : n == 4 ? 2 : 3;
     g_auto (Fixture) f = fixture_new_fabric (n, 1);
 
-    f.machine->parameters.hca_send_latency_ps = 400 * NS;
-    f.machine->parameters.hca_receive_latency_ps = 500 * NS;
+    f.machine->parameters.hca.send_latency_ps = 400 * NS;
+    f.machine->parameters.hca.receive_latency_ps = 500 * NS;
     script_text (f.trace, "*: comm_dup 7");
     fixture_run (&f);
     g_assert_no_error (f.error);
@@ -384,7 +384,7 @@ test_all_rdma (void)
     g_auto (Fixture) f = { 0 };
 
     fixture_pair (&f, false, 5 * MIB, TRACE_SEND_STANDARD);
-    f.machine->parameters.leave_pinned = true;
+    f.machine->parameters.ompi.leave_pinned = true;
     for (uint32_t again = 0; again < i; again++) {
       script_send (f.trace, 0, 1, 7, 5 * MIB);
       script_recv (f.trace, 1, 0, 7, 5 * MIB);
@@ -413,7 +413,7 @@ test_buffered_is_not_pinned (void)
 {
   g_auto (Fixture) f = fixture_new_fabric (2, 1);
 
-  f.machine->parameters.leave_pinned = true;
+  f.machine->parameters.ompi.leave_pinned = true;
   script_text (f.trace, "0: bsend 1 7 200000 | 1: recv 0 7 200000");
   fixture_run (&f);
   g_assert_cmpuint (traffic_of (&f).writes, ==, 0);
@@ -460,11 +460,11 @@ test_depths (void)
 
     g_test_message ("depth %u", (uint32_t) depth);
     fixture_pair (&f, false, MIB, TRACE_SEND_STANDARD);
-    f.machine->parameters.send_depth = depth;
+    f.machine->parameters.ompi.send_depth = depth;
     fixture_run (&f);
     g_assert_cmpuint (most_in_flight (&f, PIECE, PIECE), ==, depth);
     fixture_pair (&rdma, false, 10 * MIB, TRACE_SEND_STANDARD);
-    rdma.machine->parameters.rdma_depth = depth;
+    rdma.machine->parameters.ompi.rdma_depth = depth;
     fixture_run (&rdma);
     g_assert_cmpuint (most_in_flight (&rdma, PUT, FIN), ==, depth);
   }
@@ -584,7 +584,7 @@ static void
 fixture_overlap (Fixture *f, uint32_t per_node, bool sender_computes, bool agent)
 {
   *f = fixture_new_fabric (2, per_node);
-  f->machine->parameters.async_progress = agent;
+  f->machine->parameters.mpi.async_progress = agent;
   script_text (f->trace, "0: isend 1 7 200000 5 | 1: irecv 0 7 200000 5");
   script_text (f->trace, sender_computes ? "0: compute 5000000" : "1: compute 5000000");
   script_text (f->trace, "*: wait 5");
@@ -617,7 +617,7 @@ test_agent_is_not_held_up (void)
 {
   g_auto (Fixture) f = fixture_new_fabric (3, 1);
 
-  f.machine->parameters.async_progress = true;
+  f.machine->parameters.mpi.async_progress = true;
   script_text (f.trace, "0: send 1 7 200000 | 2: send 1 8 100 |"
                         "1: irecv 0 7 200000 5; compute 5000000; irecv 2 8 100 6; waitall");
   fixture_run (&f);
@@ -658,7 +658,7 @@ test_one_round (void)
 {
   g_auto (Fixture) f = fixture_new_fabric (4, 1);
 
-  f.machine->parameters.core_bandwidth_Bps = 1000000000;
+  f.machine->parameters.memory.core_bandwidth_Bps = 1000000000;
   script_text (f.trace, "0: isend 1 7 4194304 5; wait 5 | 2: isend 1 7 4194304 5; wait 5 |"
                         "1: irecv 0 7 4194304 5; irecv 2 7 4194304 7; compute 200000; call;"
                         "   compute 200000; call; send 3 7 0; waitall | 3: recv 1 7 0");

@@ -36,8 +36,8 @@ register_ps (SimReplay *replay, uint32_t transfer, bool sender, uint64_t bytes)
       return 0;
     *known = (uint32_t) MIN (pages, UINT32_MAX);
   }
-  return (int64_t) MIN ((double) replay->parameters->registration_ps +
-                            (double) pages * (double) replay->parameters->registration_page_ps,
+  return (int64_t) MIN ((double) replay->parameters->ompi.registration_ps +
+                            (double) pages * (double) replay->parameters->ompi.registration_page_ps,
                         (double) SIM_LAST_PS);
 }
 
@@ -48,8 +48,8 @@ handling_ps (const SimReplay *replay, uint32_t transfer)
 {
   if (is_self (replay, transfer))
     return 0;
-  return is_local (replay, transfer) ? replay->parameters->sm_overhead_ps
-                                     : replay->parameters->fragment_overhead_ps;
+  return is_local (replay, transfer) ? replay->parameters->ompi.sm_overhead_ps
+                                     : replay->parameters->ompi.fragment_overhead_ps;
 }
 
 /* Processor time before the copy. */
@@ -63,14 +63,14 @@ work_lead_ps (SimReplay *replay, const Work *work)
   switch ((WorkKind) work->kind) {
   case WORK_SEND:
     if (replay->graphs == NULL)
-      lead_ps = replay->parameters->send_overhead_ps;
+      lead_ps = replay->parameters->mpi.send_overhead_ps;
     if (message_of (replay, transfer)->pinned)
       lead_ps += register_ps (replay, transfer, true, replay->transfers[transfer].bytes);
     return lead_ps + handling_ps (replay, transfer);
   case WORK_TAKE:
     it = message_of (replay, transfer);
     if (replay->graphs == NULL)
-      lead_ps = replay->parameters->receive_overhead_ps;
+      lead_ps = replay->parameters->mpi.receive_overhead_ps;
     /* Else it was paid when the first piece was put aside. */
     if (!it->stashed)
       lead_ps += handling_ps (replay, transfer);
@@ -160,13 +160,13 @@ library_buffer (const SimReplay *replay, uint32_t transfer, bool sender, bool fi
     return (SimBuffer){ .kind = SIM_BUFFER_SHARED,
                         .core = core_of (replay, source),
                         .peer = core_of (replay, destination),
-                        .footprint_bytes =
-                            first ? parameters->sm_eager_bytes
-                                  : parameters->sm_depth * parameters->sm_fragment_bytes };
+                        .footprint_bytes = first ? parameters->ompi.sm_eager_bytes
+                                                 : parameters->ompi.sm_depth *
+                                                       parameters->ompi.sm_fragment_bytes };
   return (SimBuffer){ .kind = SIM_BUFFER_ADAPTER,
                       .core = core_of (replay, sender ? source : destination),
-                      .footprint_bytes =
-                          first ? parameters->eager_bytes : parameters->send_fragment_bytes };
+                      .footprint_bytes = first ? parameters->mpi.eager_bytes
+                                               : parameters->ompi.send_fragment_bytes };
 }
 
 /* From where to where the next part of the copy goes. */
@@ -240,7 +240,8 @@ sim_ob1_work_add (SimReplay *replay, uint32_t rank, Work work, Turn turn)
 {
   Ob1 *ob1 = ob1_of (replay);
   Ob1Rank *it = &ob1->ranks[rank];
-  bool agent = replay->graphs != NULL || (replay->parameters->async_progress && turn != TURN_CALL);
+  bool agent =
+      replay->graphs != NULL || (replay->parameters->mpi.async_progress && turn != TURN_CALL);
   Processor *processor = agent ? &it->agent : &it->own;
   uint32_t number = ob1->first_free_work;
 

@@ -53,7 +53,7 @@ typedef struct {
 static int64_t
 copy_ps (const SimReplay *replay, uint64_t bytes)
 {
-  double ps = (double) bytes * 1e12 / (double) replay->parameters->shm_bandwidth_Bps + 0.5;
+  double ps = (double) bytes * 1e12 / (double) replay->parameters->mpi.shm_bandwidth_Bps + 0.5;
 
   return (int64_t) MIN (ps, (double) SIM_LAST_PS);
 }
@@ -168,7 +168,7 @@ fetch (SimReplay *replay, uint32_t transfer, int64_t at_ps)
   /* Dynamic routing is for transfers that PAMI would route so, up to a limit
    * per receiving rank; the others are deterministic (section 2.7). */
   it->dynamic = is_dynamic (replay, it->envelope.source, it->destination, it->bytes) &&
-                rank->n_dynamic < replay->parameters->dynamic_messages;
+                rank->n_dynamic < replay->parameters->mpi.dynamic_messages;
   rank->n_dynamic += it->dynamic;
   if (is_paced (replay, it, &piece_bytes, &window_bytes)) {
     Pacer *pacer = pacer_of (replay, it->destination);
@@ -240,7 +240,7 @@ transfer_process (SimReplay *replay, uint32_t transfer, bool agent)
     fetch (replay, transfer, at_ps);
     return;
   }
-  at_ps += replay->parameters->receive_overhead_ps;
+  at_ps += replay->parameters->mpi.receive_overhead_ps;
   if (!agent)
     rank->local_ps = at_ps;
   transfer_finish (replay, transfer, at_ps);
@@ -251,7 +251,7 @@ static void
 process_or_defer (SimReplay *replay, uint32_t transfer)
 {
   SimRank *rank = &replay->ranks[replay->transfers[transfer].destination];
-  bool agent = replay->parameters->async_progress || rank->state == SIM_RANK_DONE;
+  bool agent = replay->parameters->mpi.async_progress || rank->state == SIM_RANK_DONE;
 
   if (agent || rank->state != SIM_RANK_RUNNING) {
     transfer_process (replay, transfer, agent);
@@ -307,7 +307,7 @@ pami_send (SimReplay *replay, uint32_t transfer)
   SimTransfer *it = &replay->transfers[transfer];
   uint32_t request = it->send_request;
   uint8_t mode = replay->requests[request].mode;
-  bool eager = it->bytes <= replay->parameters->eager_bytes && mode != TRACE_SEND_SYNCHRONOUS;
+  bool eager = it->bytes <= replay->parameters->mpi.eager_bytes && mode != TRACE_SEND_SYNCHRONOUS;
   bool done = eager || mode == TRACE_SEND_BUFFERED;
   SimRank *rank = &replay->ranks[it->envelope.source];
   uint64_t cookie;
@@ -318,10 +318,10 @@ pami_send (SimReplay *replay, uint32_t transfer)
     it->send_request = TOPO_NONE;
   /* A graph has charged its processor already. */
   if (replay->graphs == NULL)
-    rank->local_ps += replay->parameters->send_overhead_ps;
+    rank->local_ps += replay->parameters->mpi.send_overhead_ps;
   if (sim_transfer_is_local (replay, it))
     sim_network_timer (replay->network, it->destination, cookie,
-                       rank->local_ps + replay->parameters->shm_latency_ps +
+                       rank->local_ps + replay->parameters->mpi.shm_latency_ps +
                            (eager ? copy_ps (replay, it->bytes) : 0));
   else
     sim_network_send (replay->network,
@@ -340,10 +340,11 @@ pami_direct (SimReplay *replay, uint32_t rank, uint32_t peer, uint64_t bytes, ui
 {
   SimRank *it = &replay->ranks[rank];
 
-  it->local_ps += replay->parameters->direct_overhead_ps;
+  it->local_ps += replay->parameters->mpi.direct_overhead_ps;
   if (it->node == replay->ranks[peer].node)
     sim_network_timer (replay->network, peer, cookie,
-                       it->local_ps + replay->parameters->shm_latency_ps + copy_ps (replay, bytes));
+                       it->local_ps + replay->parameters->mpi.shm_latency_ps +
+                           copy_ps (replay, bytes));
   else
     sim_network_send (replay->network,
                       &(SimMessage){ .cookie = cookie,
@@ -361,7 +362,7 @@ static void
 access_data (SimReplay *replay, uint64_t cookie, uint32_t from, uint32_t to, uint64_t bytes,
              int64_t at_ps)
 {
-  bool eager = bytes <= replay->parameters->eager_bytes;
+  bool eager = bytes <= replay->parameters->mpi.eager_bytes;
 
   sim_network_send (replay->network,
                     &(SimMessage){ .cookie = cookie,
@@ -382,7 +383,7 @@ pami_access (SimReplay *replay, uint32_t transfer)
 
   if (sim_transfer_is_local (replay, access))
     sim_network_timer (replay->network, origin, sim_cookie (SIM_COOKIE_ACCESSED, 0, transfer),
-                       at_ps + replay->parameters->shm_latency_ps +
+                       at_ps + replay->parameters->mpi.shm_latency_ps +
                            copy_ps (replay, access->bytes + access->back_bytes));
   else if (access->state == TRACE_OP_GET) {
     access->dynamic = is_dynamic (replay, target, origin, access->back_bytes);

@@ -131,7 +131,7 @@ test_dynamic_limit (void)
   fixture_far (&f, "bgq:512", 3, 70000);
   for (uint32_t i = 0; i < 3; i++)
     g_assert_false (fixture_record (&f, SIM_MESSAGE_DATA, i)->message.force_deterministic);
-  f.machine->parameters.dynamic_messages = 2;
+  f.machine->parameters.mpi.dynamic_messages = 2;
   fixture_run (&f);
   for (uint32_t i = 0; i < 3; i++)
     forced += fixture_record (&f, SIM_MESSAGE_DATA, i)->message.force_deterministic;
@@ -145,7 +145,7 @@ test_dynamic_limit_is_given_back (void)
   g_auto (Fixture) f = fixture_new_spec ("bgq:512", 2, 1);
 
   f.mapping->node[1] = 327;
-  f.machine->parameters.dynamic_messages = 1;
+  f.machine->parameters.mpi.dynamic_messages = 1;
   for (uint32_t i = 0; i < 3; i++) {
     script_send (f.trace, 1, 0, 7, 70000);
     script_recv (f.trace, 0, 1, 7, 70000);

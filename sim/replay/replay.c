@@ -78,7 +78,7 @@ rank_pause (SimReplay *replay, uint32_t rank, uint32_t calls)
 {
   const SimRank *it = &replay->ranks[rank];
   bool has_posted = it->active != NULL && (!it->active->blocks || it->active->next != NULL);
-  bool must_answer = !replay->parameters->async_progress &&
+  bool must_answer = !replay->parameters->mpi.async_progress &&
                      (it->open_receives > 0 || it->open_sends > 0 || has_posted) &&
                      it->computed_ps > replay->now_ps;
 

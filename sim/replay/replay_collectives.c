@@ -178,7 +178,7 @@ void
 sim_active_progress (SimReplay *replay, uint32_t rank)
 {
   SimRank *it = &replay->ranks[rank];
-  bool agent = replay->parameters->async_progress || it->state == SIM_RANK_DONE;
+  bool agent = replay->parameters->mpi.async_progress || it->state == SIM_RANK_DONE;
   SimActive *next;
 
   if (!it->active_ready || (it->state == SIM_RANK_RUNNING && !agent))
@@ -357,7 +357,7 @@ meet_in_hardware (SimReplay *replay, SimActive *active)
   if ((collective->kind == TRACE_OP_BCAST && root) ||
       (collective->kind == TRACE_OP_REDUCE && !root)) {
     waits = false;
-    it->local_ps += replay->parameters->send_overhead_ps;
+    it->local_ps += replay->parameters->mpi.send_overhead_ps;
     done_ps = it->local_ps;
   }
   if (collective->kind == TRACE_OP_BCAST && root) {
@@ -511,7 +511,7 @@ active_run (SimReplay *replay, SimActive *active)
   case SIM_COLLECTIVE_DIRECT: direct_continue (replay, active); break;
   case SIM_COLLECTIVE_NOTHING:
     if (active->request == TOPO_NONE)
-      it->local_ps += replay->parameters->call_overhead_ps;
+      it->local_ps += replay->parameters->mpi.call_overhead_ps;
     active_end (replay, active, it->local_ps);
     break;
   }
@@ -579,7 +579,7 @@ sim_active_enter (SimReplay *replay, uint32_t rank, const TraceOp *op)
                                                 .no_message = true,
                                                 .collective = true });
     sim_handle_push (replay, rank, op->request, active->request);
-    replay->ranks[rank].local_ps += replay->parameters->call_overhead_ps;
+    replay->ranks[rank].local_ps += replay->parameters->mpi.call_overhead_ps;
   }
   active_begin (replay, active);
 }
@@ -606,7 +606,7 @@ creation_ps (const SimReplay *replay, uint32_t parent)
 {
   const TopoParameters *p = replay->parameters;
   uint32_t n = trace_comms_size (replay->comms, parent), rounds = 0;
-  int64_t message_ps = p->send_overhead_ps + p->receive_overhead_ps;
+  int64_t message_ps = p->mpi.send_overhead_ps + p->mpi.receive_overhead_ps;
   TraceOp op = { .kind = TRACE_OP_ALLREDUCE,
                  .bytes = 8 * (uint64_t) n,
                  .recv_bytes = 8 * (uint64_t) n,
@@ -619,7 +619,8 @@ creation_ps (const SimReplay *replay, uint32_t parent)
     return sim_collective_hardware_ps (&collective, replay->machine);
   /* On a fabric most of it is the way to the adapter and back. */
   if (p->family != TOPO_FAMILY_TORUS)
-    message_ps += 2 * p->fragment_overhead_ps + p->hca_send_latency_ps + p->hca_receive_latency_ps;
+    message_ps +=
+        2 * p->ompi.fragment_overhead_ps + p->hca.send_latency_ps + p->hca.receive_latency_ps;
   while ((1ull << rounds) < n)
     rounds++;
   return rounds * message_ps;
@@ -641,7 +642,7 @@ sim_active_create_comm (SimReplay *replay, uint32_t rank, const TraceOp *op)
     return;
   }
   if (size == 1) {
-    replay->ranks[rank].local_ps += replay->parameters->call_overhead_ps;
+    replay->ranks[rank].local_ps += replay->parameters->mpi.call_overhead_ps;
     return;
   }
   meeting = meeting_join (replay, parent, sequence, size, replay->ranks[rank].local_ps);

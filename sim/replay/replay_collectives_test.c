@@ -190,7 +190,7 @@ test_a_root_makes_progress (void)
 {
   g_auto (Fixture) f = fixture_new (4, 1);
 
-  f.machine->parameters.collective_network = false;
+  f.machine->parameters.collective.in_network = false;
   script_text (f.trace, "0: ibcast 0 2000 5; compute 8000; call; compute 20000; wait 5 |"
                         "1-3: ibcast 0 2000 5; wait 5");
   fixture_run (&f);
@@ -210,7 +210,7 @@ test_split_and_send (void)
 {
   g_auto (Fixture) f = fixture_new (4, 1);
 
-  f.machine->parameters.collective_network = false;
+  f.machine->parameters.collective.in_network = false;
   script_text (f.trace, "0: comm_split 0 0 10; send 0 0 64 comm=10 |"
                         "1: comm_split 1 -1 11; send 0 0 64 comm=11 |"
                         "2: comm_split 0 -2 12; recv 1 0 64 comm=12 |"
@@ -297,7 +297,7 @@ test_hardware (void)
     int64_t latency_ps;
 
     g_test_message ("%s", hardware_cases[i].name);
-    f.machine->parameters.collective_network = true;
+    f.machine->parameters.collective.in_network = true;
     script_text (f.trace, hardware_cases[i].script);
     fixture_run (&f);
     g_assert_no_error (f.error);
@@ -335,7 +335,7 @@ test_direct (void)
     double end_ns = 0;
 
     g_test_message ("%s", cases[i].script);
-    f.machine->parameters.collective_network = true;
+    f.machine->parameters.collective.in_network = true;
     script_text (f.trace, cases[i].script);
     fixture_run (&f);
     g_assert_no_error (f.error);
@@ -354,7 +354,7 @@ test_direct_late_rank (void)
 {
   g_auto (Fixture) f = fixture_new (3, 1);
 
-  f.machine->parameters.collective_network = true;
+  f.machine->parameters.collective.in_network = true;
   script_text (f.trace, "2: compute 9000 | *: alltoall 400");
   fixture_run (&f);
   ASSERT_ENDS (&f, 2, 9100);
@@ -368,7 +368,7 @@ test_direct_overlaps (void)
   enum { N = 40 };
   g_auto (Fixture) f = fixture_new (N, 1);
 
-  f.machine->parameters.collective_network = true;
+  f.machine->parameters.collective.in_network = true;
   script_text (f.trace, "*: ialltoall 400 5; compute 90000; wait 5");
   fixture_run (&f);
   for (uint32_t rank = 0; rank < N; rank++)
@@ -411,8 +411,8 @@ static void
 run_any (Fixture *f, TraceOpKind kind, uint32_t n, uint64_t bytes, bool network, bool posted)
 {
   *f = fixture_new (n, 1 + n % 3);
-  f->machine->parameters.collective_network = network;
-  f->machine->parameters.async_progress = n % 2;
+  f->machine->parameters.collective.in_network = network;
+  f->machine->parameters.mpi.async_progress = n % 2;
   f->jitter_ps = 3000 * NS;
   for (uint32_t rank = 0; rank < n; rank++) {
     script_compute (f->trace, rank, (int64_t) (rank * 7919 % 5) * 1000 * NS);
@@ -483,7 +483,7 @@ check_collective (TraceOpKind kind, uint32_t n, uint64_t bytes, bool network)
 {
   g_auto (Fixture) f = fixture_new (n, 1);
 
-  f.machine->parameters.collective_network = network;
+  f.machine->parameters.collective.in_network = network;
   f.jitter_ps = 3000 * NS;
   for (uint32_t rank = 0; rank < n; rank++)
     script_compute (f.trace, rank, (int64_t) (rank * 7919 % 5) * 1000 * NS);

@@ -363,8 +363,8 @@ check (const uint8_t *data, size_t size)
   program.is_load = (bits & 7) == 7;
   program.is_graph = (bits & 0x38) == 0x38;
   machine->ranks_per_node = bits & 0x40 ? 4 : 1;
-  machine->parameters.async_progress = bits & 0x80;
-  machine->parameters.collectives = below (&program, 4); /* TopoCollectives */
+  machine->parameters.mpi.async_progress = bits & 0x80;
+  machine->parameters.mpi.collectives = below (&program, 4); /* TopoCollectives */
   mapping = topo_mapping_new (NULL, machine, program.n_ranks, NULL);
   g_assert_nonnull (mapping);
   program.trace = script_new (program.n_ranks);

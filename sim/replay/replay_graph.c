@@ -289,7 +289,7 @@ operation_read (SimReplay *replay, uint32_t rank, const TraceOp *op)
   case TRACE_OP_IRECV: it->request = sim_ops_request (replay, rank, op); break;
   case TRACE_OP_INIT:
   case TRACE_OP_FINALIZE:
-  case TRACE_OP_CALL: it->busy_ps = replay->parameters->call_overhead_ps; break;
+  case TRACE_OP_CALL: it->busy_ps = replay->parameters->mpi.call_overhead_ps; break;
   case TRACE_OP_COMM_DEFINE:
     if (!trace_comms_define (replay->comms, rank, op, &error))
       sim_report_fail (replay, rank, "%s", error->message);
@@ -429,7 +429,7 @@ sim_graph_arrived (SimReplay *replay, uint32_t request, uint32_t transfer)
 
   it->state = OPERATION_TAKES;
   it->transfer = transfer;
-  it->busy_ps = replay->parameters->receive_overhead_ps;
+  it->busy_ps = replay->parameters->mpi.receive_overhead_ps;
   processor_queue (replay, rank, number);
 }
 
@@ -467,8 +467,8 @@ processor_run (SimReplay *replay, uint32_t rank, uint32_t index)
     int64_t cost_ps = it->busy_ps;
 
     if (it->request != TOPO_NONE && it->state != OPERATION_TAKES)
-      cost_ps = replay->requests[it->request].no_message ? replay->parameters->call_overhead_ps
-                                                         : replay->parameters->send_overhead_ps;
+      cost_ps = replay->requests[it->request].no_message ? replay->parameters->mpi.call_overhead_ps
+                                                         : replay->parameters->mpi.send_overhead_ps;
     graph->n_ready--;
     if (it->kind == TRACE_OP_COMPUTE)
       replay->result.ranks[rank].compute_ps += cost_ps;

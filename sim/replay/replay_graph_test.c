@@ -281,7 +281,8 @@ test_loggopsim_binary_tree (void)
   SimReplay *replay;
   g_auto (Fixture) f = init (N);
 
-  f.machine->parameters.send_overhead_ps = f.machine->parameters.receive_overhead_ps = 1500 * NS;
+  f.machine->parameters.mpi.send_overhead_ps = f.machine->parameters.mpi.receive_overhead_ps =
+      1500 * NS;
   for (uint32_t rank = 0; rank < N; rank++) {
     uint32_t highest = 1;
 

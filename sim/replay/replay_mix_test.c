@@ -455,8 +455,8 @@ program_init (Program *program, bool fabric)
     fixture_lower_limits (&program->f, below (8));
   } else
     program->f = fixture_new (RANKS, 1 + below (3));
-  program->f.machine->parameters.async_progress = g_test_rand_bit ();
-  program->f.machine->parameters.collective_network = g_test_rand_bit ();
+  program->f.machine->parameters.mpi.async_progress = g_test_rand_bit ();
+  program->f.machine->parameters.collective.in_network = g_test_rand_bit ();
   program->f.jitter_ps = g_test_rand_bit () ? 5000 * NS : 0;
   program->comms[0] = (Group){ .handle = TRACE_COMM_WORLD, .n = RANKS };
   program->comms[1] = (Group){ .handle = TRACE_COMM_SELF, .n = 1, .ranks = { below (RANKS) } };

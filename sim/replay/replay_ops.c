@@ -175,13 +175,13 @@ static void
 op_call (SimReplay *replay, uint32_t rank, const TraceOp *op)
 {
   (void) op;
-  spend (replay, rank, replay->parameters->call_overhead_ps);
+  spend (replay, rank, replay->parameters->mpi.call_overhead_ps);
 }
 
 int64_t
 sim_ops_compute_ps (const SimReplay *replay, const TraceOp *op)
 {
-  double work_ps = op->flops > 0 ? op->flops / replay->parameters->compute_Flops * 1e12 : 0;
+  double work_ps = op->flops > 0 ? op->flops / replay->parameters->node.compute_Flops * 1e12 : 0;
   double scaled_ps = floor (((double) op->gap_ps + work_ps) * replay->options.compute_scale + 0.5);
 
   return (int64_t) MIN (scaled_ps, (double) SIM_LAST_PS);
@@ -309,7 +309,7 @@ request_start (SimReplay *replay, uint32_t request)
   SimRequest it = replay->requests[request];
 
   if (it.no_message) {
-    spend (replay, it.rank, replay->parameters->call_overhead_ps);
+    spend (replay, it.rank, replay->parameters->mpi.call_overhead_ps);
     sim_request_complete (replay, request, replay->ranks[it.rank].local_ps);
   } else if (it.is_send) {
     replay->result.ranks[it.rank].sends++;
@@ -325,7 +325,7 @@ static void
 request_post (SimReplay *replay, uint32_t rank, uint32_t handle, uint32_t request)
 {
   if (!replay->requests[request].is_send && !replay->requests[request].no_message)
-    spend (replay, rank, replay->parameters->call_overhead_ps);
+    spend (replay, rank, replay->parameters->mpi.call_overhead_ps);
   sim_handle_push (replay, rank, handle, request);
   request_start (replay, request);
 }

@@ -116,8 +116,8 @@ program_init (Program *program, bool collectives, bool fabric)
 {
   *program = (Program){ 0 };
   fixture_init_on (&program->f, fabric);
-  program->f.machine->parameters.async_progress = g_test_rand_bit ();
-  program->f.machine->parameters.collective_network = g_test_rand_bit ();
+  program->f.machine->parameters.mpi.async_progress = g_test_rand_bit ();
+  program->f.machine->parameters.collective.in_network = g_test_rand_bit ();
   program->f.jitter_ps = g_test_rand_bit () ? 5000 * NS : 0;
   for (uint32_t rank = 0; rank < RANKS; rank++)
     program->open[rank] = g_array_new (FALSE, FALSE, sizeof (uint32_t));
@@ -248,16 +248,16 @@ check_wait_is_what_is_left (bool fabric)
   Program program;
 
   program_init (&program, true, fabric);
-  program.f.machine->parameters.core_bandwidth_Bps = UINT64_C (1000000000000000000);
-  program.f.machine->parameters.sm_overhead_ps = 0;
-  program.f.machine->parameters.fragment_overhead_ps = 0;
-  program.f.machine->parameters.registration_ps = 0;
-  program.f.machine->parameters.registration_page_ps = 0;
-  program.f.machine->parameters.async_progress = false;
-  program.f.machine->parameters.send_overhead_ps = 0;
-  program.f.machine->parameters.receive_overhead_ps = 0;
-  program.f.machine->parameters.call_overhead_ps = 0;
-  program.f.machine->parameters.direct_overhead_ps = 0;
+  program.f.machine->parameters.memory.core_bandwidth_Bps = UINT64_C (1000000000000000000);
+  program.f.machine->parameters.ompi.sm_overhead_ps = 0;
+  program.f.machine->parameters.ompi.fragment_overhead_ps = 0;
+  program.f.machine->parameters.ompi.registration_ps = 0;
+  program.f.machine->parameters.ompi.registration_page_ps = 0;
+  program.f.machine->parameters.mpi.async_progress = false;
+  program.f.machine->parameters.mpi.send_overhead_ps = 0;
+  program.f.machine->parameters.mpi.receive_overhead_ps = 0;
+  program.f.machine->parameters.mpi.call_overhead_ps = 0;
+  program.f.machine->parameters.mpi.direct_overhead_ps = 0;
   fixture_run (&program.f);
   g_assert_no_error (program.f.error);
   for (uint32_t rank = 0; rank < RANKS; rank++) {
@@ -286,7 +286,7 @@ test_timelines_add_up (void)
     uint64_t n_messages;
 
     program_init (&program, collectives, round % 2);
-    program.f.machine->parameters.async_progress = round % 4 > 1;
+    program.f.machine->parameters.mpi.async_progress = round % 4 > 1;
     program.f.timeline = sim_timeline_new (RANKS, NULL, UINT64_MAX);
     fixture_run (&program.f);
     g_assert_no_error (program.f.error);

@@ -691,15 +691,15 @@ fixture_new_spec (const char *spec, uint32_t n_ranks, uint32_t per_node)
   g_assert_no_error (error);
   fixture.machine->ranks_per_node = per_node;
   parameters = &fixture.machine->parameters;
-  parameters->send_overhead_ps = 300 * NS;
-  parameters->receive_overhead_ps = 700 * NS;
-  parameters->call_overhead_ps = 100 * NS;
-  parameters->direct_overhead_ps = 50 * NS;
-  parameters->eager_bytes = 1000;
-  parameters->async_progress = false;
-  parameters->shm_latency_ps = 200 * NS;
-  parameters->shm_bandwidth_Bps = 10000000000u;
-  parameters->compute_Flops = 1e9;
+  parameters->mpi.send_overhead_ps = 300 * NS;
+  parameters->mpi.receive_overhead_ps = 700 * NS;
+  parameters->mpi.call_overhead_ps = 100 * NS;
+  parameters->mpi.direct_overhead_ps = 50 * NS;
+  parameters->mpi.eager_bytes = 1000;
+  parameters->mpi.async_progress = false;
+  parameters->mpi.shm_latency_ps = 200 * NS;
+  parameters->mpi.shm_bandwidth_Bps = 10000000000u;
+  parameters->node.compute_Flops = 1e9;
   fixture.mapping = topo_mapping_new (NULL, fixture.machine, n_ranks, &error);
   g_assert_no_error (error);
   for (uint32_t rank = 0; rank < n_ranks; rank++) {
@@ -726,19 +726,19 @@ fixture_new_fabric (uint32_t n_ranks, uint32_t per_node)
   TopoParameters *parameters = &fixture.machine->parameters;
 
   /* Nothing but the core limits a copy. */
-  parameters->core_bandwidth_Bps = 10000000000u;
-  parameters->core_memory_bandwidth_Bps = parameters->core_transfer_bandwidth_Bps =
-      parameters->cache_bandwidth_Bps = parameters->bus_bandwidth_Bps =
-          parameters->dram_bandwidth_Bps = UINT64_C (1000000000000000000);
-  parameters->transfer_latency_ps = parameters->package_latency_ps = 0;
-  parameters->tree_bandwidth_Bps = 2000000000u;
-  parameters->eager_bytes = 12288;
-  parameters->sm_latency_ps = 200 * NS;
-  parameters->sm_overhead_ps = 40 * NS;
-  parameters->fragment_overhead_ps = 60 * NS;
-  parameters->leave_pinned = false;
-  parameters->registration_ps = 2000 * NS;
-  parameters->registration_page_ps = 10 * NS;
+  parameters->memory.core_bandwidth_Bps = 10000000000u;
+  parameters->memory.core_memory_bandwidth_Bps = parameters->memory.core_transfer_bandwidth_Bps =
+      parameters->memory.cache_bandwidth_Bps = parameters->memory.bus_bandwidth_Bps =
+          parameters->memory.dram_bandwidth_Bps = UINT64_C (1000000000000000000);
+  parameters->memory.transfer_latency_ps = parameters->memory.package_latency_ps = 0;
+  parameters->collective.tree_bandwidth_Bps = 2000000000u;
+  parameters->mpi.eager_bytes = 12288;
+  parameters->ompi.sm_latency_ps = 200 * NS;
+  parameters->ompi.sm_overhead_ps = 40 * NS;
+  parameters->ompi.fragment_overhead_ps = 60 * NS;
+  parameters->ompi.leave_pinned = false;
+  parameters->ompi.registration_ps = 2000 * NS;
+  parameters->ompi.registration_page_ps = 10 * NS;
   for (uint32_t slot = 0; slot < per_node; slot++)
     fixture.machine->slot_core[slot] = (uint8_t) slot;
   return fixture;
@@ -749,15 +749,15 @@ fixture_lower_limits (Fixture *fixture, uint32_t ways)
 {
   TopoParameters *parameters = &fixture->machine->parameters;
 
-  parameters->sm_eager_bytes = 72 + 300;
-  parameters->sm_fragment_bytes = 32 + 200;
-  parameters->eager_bytes = 72 + 500;
-  parameters->send_fragment_bytes = 32 + 150;
-  parameters->rdma_fragment_bytes = 256;
-  parameters->copy_quantum_bytes = 64;
-  parameters->rdma_offset_bytes = (ways & 1) != 0 ? 400 : 0;
-  parameters->sm_single_copy = (ways & 2) != 0;
-  parameters->leave_pinned = (ways & 4) != 0;
+  parameters->ompi.sm_eager_bytes = 72 + 300;
+  parameters->ompi.sm_fragment_bytes = 32 + 200;
+  parameters->mpi.eager_bytes = 72 + 500;
+  parameters->ompi.send_fragment_bytes = 32 + 150;
+  parameters->ompi.rdma_fragment_bytes = 256;
+  parameters->memory.copy_quantum_bytes = 64;
+  parameters->ompi.rdma_offset_bytes = (ways & 1) != 0 ? 400 : 0;
+  parameters->ompi.sm_single_copy = (ways & 2) != 0;
+  parameters->ompi.leave_pinned = (ways & 4) != 0;
 }
 
 static void
@@ -938,8 +938,8 @@ test_replay_case (gconstpointer data)
   g_auto (Fixture) f =
       it->fabric ? fixture_new_fabric (n_ranks, per_node) : fixture_new (n_ranks, per_node);
 
-  f.machine->parameters.collective_network = it->network;
-  f.machine->parameters.async_progress = it->async;
+  f.machine->parameters.collective.in_network = it->network;
+  f.machine->parameters.mpi.async_progress = it->async;
   if (it->graph)
     script_set_graph (f.trace);
   script_text (f.trace, it->script);

@@ -123,8 +123,8 @@ window_access (SimReplay *replay, uint32_t rank, const TraceOp *op)
   }
   if (comm == TRACE_COMMS_NULL || !sim_ops_peer (replay, rank, comm, op->peer, &target))
     return;
-  replay->ranks[rank].local_ps += target == TOPO_NONE ? replay->parameters->call_overhead_ps
-                                                      : replay->parameters->send_overhead_ps;
+  replay->ranks[rank].local_ps += target == TOPO_NONE ? replay->parameters->mpi.call_overhead_ps
+                                                      : replay->parameters->mpi.send_overhead_ps;
   if (op->nonblocking) {
     access.send_request = sim_request_take (
         replay,
@@ -188,7 +188,7 @@ window_synchronize (SimReplay *replay, uint32_t rank, const TraceOp *op)
 
   if (op->kind == TRACE_OP_WIN_COMPLETE)
     flush (replay, rank, op->window, TOPO_NONE);
-  replay->ranks[rank].local_ps += replay->parameters->call_overhead_ps;
+  replay->ranks[rank].local_ps += replay->parameters->mpi.call_overhead_ps;
   if (op->n_values > 0 && comm != TRACE_COMMS_NULL)
     sim_active_exchange (replay, rank, &exchange, comm,
                          SYNCHRONIZATION | ((2 * serial + (begins ? POSTED : COMPLETED)) &
@@ -226,7 +226,7 @@ sim_window_call (SimReplay *replay, uint32_t rank, const TraceOp *op)
     trace_comms_window_freed (replay->comms, rank, op);
     break;
   case TRACE_OP_WIN_FLUSH:
-    replay->ranks[rank].local_ps += replay->parameters->call_overhead_ps;
+    replay->ranks[rank].local_ps += replay->parameters->mpi.call_overhead_ps;
     if (op->peer != TRACE_ANY_SOURCE) {
       comm = sim_ops_comm (replay, rank, op);
       if (comm == TRACE_COMMS_NULL || !sim_ops_peer (replay, rank, comm, op->peer, &target) ||

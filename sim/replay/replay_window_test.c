@@ -131,7 +131,7 @@ test_fence_in_hardware (void)
 {
   g_auto (Fixture) f = fixture_new (2, 1);
 
-  f.machine->parameters.collective_network = true;
+  f.machine->parameters.collective.in_network = true;
   script_text (f.trace, "0: put 1 400; win_fence | 1: win_fence");
   fixture_run (&f);
   g_assert_cmpfloat (fixture_end_ns (&f, 1), >, 2700);
@@ -146,7 +146,7 @@ test_windows_do_not_mix (void)
 {
   g_auto (Fixture) f = fixture_new (2, 1);
 
-  f.machine->parameters.collective_network = false;
+  f.machine->parameters.collective.in_network = false;
   script_text (f.trace, "0: win_create window=20; win_create window=21; win_start 1 window=21 |"
                         "1: win_create window=21; win_create window=20; win_post 0 window=21;"
                         "   compute 50000; win_post 0 window=20; compute 50000");
@@ -162,7 +162,7 @@ test_many_accesses (void)
   enum { N = 6, ROUNDS = 30 };
   g_auto (Fixture) f = fixture_new (N, 2);
 
-  f.machine->parameters.collective_network = false;
+  f.machine->parameters.collective.in_network = false;
   f.jitter_ps = 4000 * NS;
   for (uint32_t rank = 0; rank < N; rank++) {
     for (uint32_t i = 0; i < ROUNDS; i++) {

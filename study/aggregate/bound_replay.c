@@ -711,8 +711,8 @@ bound_program (const Program *program, const TopoMachine *machine, const TopoMap
   g_autoptr (TopoLevels) levels = topo_levels_new (machine->node, false);
   g_autoptr (StudyNoise) noise = NULL;
   g_autofree double *end_s = g_new0 (double, program->n_ranks);
-  const Limits limits = { .eager_within = without_header (machine->parameters.sm_eager_bytes),
-                          .eager_between = without_header (machine->parameters.eager_bytes),
+  const Limits limits = { .eager_within = without_header (machine->parameters.ompi.sm_eager_bytes),
+                          .eager_between = without_header (machine->parameters.mpi.eager_bytes),
                           .mapping = mapping };
   Times times = { .end_s = end_s };
 
@@ -779,7 +779,7 @@ study_comm_bound (Trace *trace, const TopoMachine *machine, const TopoMapping *m
                  machine->spec);
     return FALSE;
   }
-  program = program_new (trace, machine->parameters.compute_Flops, options, error);
+  program = program_new (trace, machine->parameters.node.compute_Flops, options, error);
   if (program == NULL)
     return FALSE;
   if (bound_program (program, machine, mapping, table, options, bound, error))

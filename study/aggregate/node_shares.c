@@ -28,7 +28,7 @@ static double
 crowding_below (const Tasks *tasks, uint32_t object, uint64_t bandwidth_Bps)
 {
   return predict_crowding (count_below (tasks, &tasks->node->objects[object]),
-                           (double) tasks->parameters->core_memory_bandwidth_Bps,
+                           (double) tasks->parameters->memory.core_memory_bandwidth_Bps,
                            (double) bandwidth_Bps);
 }
 
@@ -38,8 +38,8 @@ share_of (const Tasks *tasks, uint32_t core)
   const TopoNode *node = tasks->node;
   uint32_t memory = topo_node_above (node, core, TOPO_OBJECT_MEMORY);
   uint32_t package = topo_node_above (node, core, TOPO_OBJECT_PACKAGE);
-  PredictShare share = { .crowding = crowding_below (tasks, memory,
-                                                     tasks->parameters->dram_bandwidth_Bps) };
+  PredictShare share = { .crowding = crowding_below (
+                             tasks, memory, tasks->parameters->memory.dram_bandwidth_Bps) };
   bool is_behind_bus = package != TOPO_NONE;
 
   /* The memory of a package is behind its own controller, not behind the bus. */
@@ -48,7 +48,8 @@ share_of (const Tasks *tasks, uint32_t core)
       is_behind_bus = is_behind_bus && above != package;
   if (is_behind_bus)
     share.crowding =
-        MAX (share.crowding, crowding_below (tasks, package, tasks->parameters->bus_bandwidth_Bps));
+        MAX (share.crowding,
+             crowding_below (tasks, package, tasks->parameters->memory.bus_bandwidth_Bps));
   for (uint32_t above = node->core[core]; above != TOPO_NONE; above = node->objects[above].parent) {
     const TopoObject *object = &node->objects[above];
     double part_bytes;

@@ -23,9 +23,9 @@ new_machine (void)
   TopoMachine *machine = topo_machine_new ("systemg:2", &error);
 
   g_assert_no_error (error);
-  machine->parameters.core_memory_bandwidth_Bps = 4000000000;
-  machine->parameters.bus_bandwidth_Bps = 8000000000;
-  machine->parameters.dram_bandwidth_Bps = 12000000000;
+  machine->parameters.memory.core_memory_bandwidth_Bps = 4000000000;
+  machine->parameters.memory.bus_bandwidth_Bps = 8000000000;
+  machine->parameters.memory.dram_bandwidth_Bps = 12000000000;
   return machine;
 }
 

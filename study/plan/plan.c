@@ -457,7 +457,7 @@ open_machine (StudyMachine *machine)
                                                  made, made->node->n_cores, &machine->error)))
     return NULL;
   if (machine->not_adaptive)
-    made->parameters.adaptive = TOPO_ADAPTIVE_NONE;
+    made->parameters.switches.adaptive = TOPO_ADAPTIVE_NONE;
   paths = route_paths_new (made, &machine->error);
   if (paths == NULL)
     return NULL;
@@ -590,7 +590,7 @@ run_new (Resolve *resolve, guint trace, const MadeMapping *made, const StudyPlan
   run->machine = made->machine;
   if (pattern->policy == ROUTE_POLICY_DETERMINISTIC && on_machine->machine != NULL &&
       on_machine->machine->fabric != NULL &&
-      on_machine->machine->parameters.adaptive != TOPO_ADAPTIVE_NONE) {
+      on_machine->machine->parameters.switches.adaptive != TOPO_ADAPTIVE_NONE) {
     run->machine = variant_of (resolve, made->machine, on_machine->all_cores, TRUE);
     on_machine = g_ptr_array_index (resolve->plan->machines, run->machine);
   }

@@ -194,7 +194,7 @@ test_variants_of_machines (void)
   g_assert_cmpstr (first->machine_hash, !=, second->machine_hash);
   g_assert_cmpstr (first->machine_hash, !=, third->machine_hash);
   machine = g_ptr_array_index (plan->machines, run_at (plan, 2)->machine);
-  g_assert_cmpuint (machine->machine->parameters.adaptive, ==, TOPO_ADAPTIVE_NONE);
+  g_assert_cmpuint (machine->machine->parameters.switches.adaptive, ==, TOPO_ADAPTIVE_NONE);
   g_assert_cmpuint (plan->machines->len, ==, 4);
 }
 

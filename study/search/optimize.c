@@ -82,25 +82,25 @@ study_gain_perturbed (const TopoMachine *machine, uint64_t seed, guint number,
   BaseRandom random = base_random_stream_added (seed, number);
 
   *compute_scale *= factor (&random);
-  vary_time (&parameters->send_overhead_ps, &random);
-  vary_time (&parameters->receive_overhead_ps, &random);
-  vary_time (&parameters->call_overhead_ps, &random);
+  vary_time (&parameters->mpi.send_overhead_ps, &random);
+  vary_time (&parameters->mpi.receive_overhead_ps, &random);
+  vary_time (&parameters->mpi.call_overhead_ps, &random);
   if (machine->fabric) {
-    vary_speed (&parameters->pcie_bandwidth_Bps, &random);
-    vary_time (&parameters->cable_latency_ps, &random);
-    vary_time (&parameters->switch_latency_ps, &random);
-    vary_time (&parameters->hca_send_latency_ps, &random);
-    vary_time (&parameters->hca_receive_latency_ps, &random);
-    vary_speed (&parameters->core_bandwidth_Bps, &random);
-    vary_speed (&parameters->dram_bandwidth_Bps, &random);
+    vary_speed (&parameters->hca.pcie_bandwidth_Bps, &random);
+    vary_time (&parameters->ib.cable_latency_ps, &random);
+    vary_time (&parameters->switches.latency_ps, &random);
+    vary_time (&parameters->hca.send_latency_ps, &random);
+    vary_time (&parameters->hca.receive_latency_ps, &random);
+    vary_speed (&parameters->memory.core_bandwidth_Bps, &random);
+    vary_speed (&parameters->memory.dram_bandwidth_Bps, &random);
   } else {
-    vary_speed (&parameters->link_bandwidth_Bps, &random);
-    vary_time (&parameters->hop_latency_ps, &random);
-    vary_time (&parameters->injection_latency_ps, &random);
-    vary_time (&parameters->reception_latency_ps, &random);
-    vary_speed (&parameters->memory_bandwidth_Bps, &random);
-    vary_speed (&parameters->shm_bandwidth_Bps, &random);
-    vary_time (&parameters->shm_latency_ps, &random);
+    vary_speed (&parameters->link.bandwidth_Bps, &random);
+    vary_time (&parameters->link.hop_latency_ps, &random);
+    vary_time (&parameters->messaging.injection_latency_ps, &random);
+    vary_time (&parameters->messaging.reception_latency_ps, &random);
+    vary_speed (&parameters->messaging.memory_bandwidth_Bps, &random);
+    vary_speed (&parameters->mpi.shm_bandwidth_Bps, &random);
+    vary_time (&parameters->mpi.shm_latency_ps, &random);
   }
   return copy;
 }

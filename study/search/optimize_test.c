@@ -87,11 +87,11 @@ test_perturbed_machines (void)
     double scale = 1, again = 1;
     TopoMachine one = study_gain_perturbed (machine, 7, i, &scale);
     TopoMachine other = study_gain_perturbed (machine, 7, i, &again);
-    double ratio = (double) one.parameters.link_bandwidth_Bps /
-                   (double) machine->parameters.link_bandwidth_Bps;
+    double ratio = (double) one.parameters.link.bandwidth_Bps /
+                   (double) machine->parameters.link.bandwidth_Bps;
 
     g_assert_cmpfloat (scale, ==, again);
-    g_assert_cmpuint (one.parameters.link_bandwidth_Bps, ==, other.parameters.link_bandwidth_Bps);
+    g_assert_cmpuint (one.parameters.link.bandwidth_Bps, ==, other.parameters.link.bandwidth_Bps);
     g_assert_cmpfloat (fabs (log (ratio)), <=, log (STUDY_PERTURBATION) + 1e-6);
     g_assert_cmpfloat (fabs (log (scale)), <=, log (STUDY_PERTURBATION) + 1e-12);
     sum += log (ratio);

@@ -253,8 +253,8 @@ study_bench_measure (StudyBench *bench, guint run, StudyBenchSize *size)
   }
   if (made != NULL) {
     machine = bench->paths->machine;
-    payload_bytes = (double) (machine->fabric != NULL ? machine->parameters.mtu_bytes
-                                                      : machine->parameters.packet_payload_bytes);
+    payload_bytes = (double) (machine->fabric != NULL ? machine->parameters.ib.mtu_bytes
+                                                      : machine->parameters.packet.payload_bytes);
     size->load_s = made->wall_s;
     size->packet_hops = made->features[SIM_FEATURE_HOP_BYTES] / payload_bytes +
                         (double) made->result.messages * made->features[SIM_FEATURE_AVG_DILATION];

@@ -494,25 +494,26 @@ topo_machine_assumptions (const TopoMachine *machine, GPtrArray *lines)
   apply_notes (&usual, kind->notes);
   if (kind->notes == NULL && !machine->node_by_default &&
       !g_str_equal (machine->node->source, "harpertown") &&
-      parameters->core_bandwidth_Bps == usual.core_bandwidth_Bps &&
-      parameters->core_memory_bandwidth_Bps == usual.core_memory_bandwidth_Bps &&
-      parameters->core_transfer_bandwidth_Bps == usual.core_transfer_bandwidth_Bps &&
-      parameters->cache_bandwidth_Bps == usual.cache_bandwidth_Bps &&
-      parameters->bus_bandwidth_Bps == usual.bus_bandwidth_Bps &&
-      parameters->dram_bandwidth_Bps == usual.dram_bandwidth_Bps)
+      parameters->memory.core_bandwidth_Bps == usual.memory.core_bandwidth_Bps &&
+      parameters->memory.core_memory_bandwidth_Bps == usual.memory.core_memory_bandwidth_Bps &&
+      parameters->memory.core_transfer_bandwidth_Bps == usual.memory.core_transfer_bandwidth_Bps &&
+      parameters->memory.cache_bandwidth_Bps == usual.memory.cache_bandwidth_Bps &&
+      parameters->memory.bus_bandwidth_Bps == usual.memory.bus_bandwidth_Bps &&
+      parameters->memory.dram_bandwidth_Bps == usual.memory.dram_bandwidth_Bps)
     g_ptr_array_add (lines,
                      g_strdup_printf ("[memory]: bandwidths of harpertown (assumed) for the node "
                                       "%s; a machine file or --set memory.bandwidth=... and the "
                                       "others change them",
                                       machine->node->source));
-  if (fastest != NULL && fastest->speed > TOPO_SPEED_QDR && link_Bps > usual.pcie_bandwidth_Bps &&
-      kind->speed != fastest->speed && parameters->pcie_bandwidth_Bps == usual.pcie_bandwidth_Bps)
+  if (fastest != NULL && fastest->speed > TOPO_SPEED_QDR &&
+      link_Bps > usual.hca.pcie_bandwidth_Bps && kind->speed != fastest->speed &&
+      parameters->hca.pcie_bandwidth_Bps == usual.hca.pcie_bandwidth_Bps)
     g_ptr_array_add (
         lines, g_strdup_printf (
                    "hca.pcie_bandwidth: %.4g GB/s (assumed) is less than the %.4g GB/s of the "
                    "adapters' links (%ux%s); --set hca.pcie_bandwidth=... changes it",
-                   (double) usual.pcie_bandwidth_Bps / 1e9, (double) link_Bps / 1e9, fastest->lanes,
-                   topo_speed_name ((TopoSpeed) fastest->speed)));
+                   (double) usual.hca.pcie_bandwidth_Bps / 1e9, (double) link_Bps / 1e9,
+                   fastest->lanes, topo_speed_name ((TopoSpeed) fastest->speed)));
 }
 
 /* --- Printing --- */

@@ -116,9 +116,9 @@ test_print_survives (Files *files, gconstpointer unused G_GNUC_UNUSED)
     assert_survives_print (files, machine);
     g_assert_true (topo_machine_set_cores (machine, "7,3", NULL));
     g_assert_true (topo_machine_set_ranks_per_node (machine, 5, NULL));
-    machine->parameters.switch_latency_ps = 34567;
-    machine->parameters.cc = true;
-    machine->parameters.cache_share = 0.1 / 3;
+    machine->parameters.switches.latency_ps = 34567;
+    machine->parameters.congestion.is_on = true;
+    machine->parameters.memory.cache_share = 0.1 / 3;
     assert_survives_print (files, machine);
   }
 }
@@ -161,7 +161,7 @@ test_file_sets_what_it_names (Files *files, gconstpointer unused G_GNUC_UNUSED)
   g_assert_cmpstr (machine->node->source, ==, "sandybridge");
   g_assert_cmpuint (machine->ranks_per_node, ==, 3);
   g_assert_cmpmem (machine->slot_core, 6, "\x08\x09\x0a\x00\x01\x02", 6);
-  g_assert_cmpint (machine->parameters.switch_latency_ps, ==, 90000);
+  g_assert_cmpint (machine->parameters.switches.latency_ps, ==, 90000);
 }
 
 /* Behind the spec in the file beats the key, behind the path beats both. */
@@ -248,8 +248,8 @@ test_stampede (void)
     g_assert_cmpuint (machine->fabric->n_links, ==, 2 * cases[at].cables);
     g_assert_cmpuint (machine->fabric->n_hosts, ==, topo_shape_nodes (&machine->shape));
     g_assert_cmpint (machine->fabric->ports[0].speed, ==, TOPO_SPEED_FDR);
-    g_assert_cmpuint (machine->parameters.eager_bytes, ==, 17408);
-    g_assert_cmpuint (machine->parameters.collectives, ==, TOPO_COLLECTIVES_MPICH);
+    g_assert_cmpuint (machine->parameters.mpi.eager_bytes, ==, 17408);
+    g_assert_cmpuint (machine->parameters.mpi.collectives, ==, TOPO_COLLECTIVES_MPICH);
   }
 }
 

@@ -145,7 +145,7 @@ aggregation_job (Aggregation *aggregation, AggregationProgram program, uint32_t 
   if ((machine = topo_machine_new (spec, error)) == NULL)
     return NULL;
   study_slots_are_cores (machine);
-  machine->parameters.compute_Flops =
+  machine->parameters.node.compute_Flops =
       aggregation_ipc_alone (program) * CLOCK_HZ / INSTRUCTIONS_PER_OPERATION;
   patterns = topo_patterns_new (machine->node, TOPO_PATTERNS_DEFAULT);
   g_assert (patterns->n == AGGREGATION_PATTERNS);

@@ -1,4 +1,4 @@
-/* torus.c - the packet network of a torus whose packets all take deterministic ways.
+/* torus_network.c - the packet network of a torus whose packets all take deterministic ways.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
@@ -177,7 +177,8 @@ init_places (Torus *net)
   const TopoParameters *p = &net->engine.machine->parameters;
   size_t n_links = (size_t) net->n_nodes * net->n_ports;
 
-  const uint32_t bubble = (uint32_t) p->bubble_tokens, priority = (uint32_t) p->priority_tokens;
+  const uint32_t bubble = (uint32_t) p->router.bubble_tokens,
+                 priority = (uint32_t) p->router.priority_tokens;
   uint32_t shift[VCS] = { 0, 0 };
 
   for (uint32_t vc = 0; vc < VCS; vc++)
@@ -222,7 +223,7 @@ sim_packet_new (const TopoMachine *machine, const TopoMapping *mapping, RoutePol
                 const SimClient *client, void *client_data, GError **error)
 {
   const TopoParameters *p = &machine->parameters;
-  double wire_Bps = (double) p->link_bandwidth_Bps * (1.0 - p->link_overhead);
+  double wire_Bps = (double) p->link.bandwidth_Bps * (1.0 - p->link.overhead);
   int64_t window_ps;
   Torus *net;
 
@@ -235,7 +236,7 @@ sim_packet_new (const TopoMachine *machine, const TopoMapping *mapping, RoutePol
     .class = &torus_class,
     .client = client,
     .client_data = client_data,
-    .lookahead_ps = MIN (p->hop_latency_ps, p->token_latency_ps),
+    .lookahead_ps = MIN (p->link.hop_latency_ps, p->link.token_latency_ps),
     .counters = sim_counters_new (machine),
   };
   net->engine.machine = machine;
@@ -244,19 +245,19 @@ sim_packet_new (const TopoMachine *machine, const TopoMapping *mapping, RoutePol
   net->n_nodes = topo_shape_nodes (&machine->shape);
   net->n_ports = topo_shape_ports (&machine->shape);
   net->n_fifos = net->n_ports + 1;
-  net->reception_depth = (uint32_t) p->reception_packets;
-  net->receiver_grants = (uint32_t) p->receiver_grants;
+  net->reception_depth = (uint32_t) p->router.reception_packets;
+  net->receiver_grants = (uint32_t) p->router.receiver_grants;
   for (uint32_t chunks = 0; chunks < G_N_ELEMENTS (net->wire_ps); chunks++) {
     net->wire_ps[chunks] =
-        packet_bytes_ps (chunks * p->chunk_bytes + p->packet_trailer_bytes, wire_Bps);
-    net->memory_ps[chunks] =
-        packet_bytes_ps (chunks * p->chunk_bytes, (double) p->memory_bandwidth_Bps);
+        packet_bytes_ps (chunks * p->packet.chunk_bytes + p->packet.trailer_bytes, wire_Bps);
+    net->memory_ps[chunks] = packet_bytes_ps (chunks * p->packet.chunk_bytes,
+                                              (double) p->messaging.memory_bandwidth_Bps);
   }
-  net->latency_ps[0] = p->hop_latency_ps;
-  net->latency_ps[1] = p->hop_latency_ps + p->midplane_latency_ps;
-  net->token_latency_ps = p->token_latency_ps;
-  net->injection_latency_ps = p->injection_latency_ps;
-  net->reception_latency_ps = p->reception_latency_ps;
+  net->latency_ps[0] = p->link.hop_latency_ps;
+  net->latency_ps[1] = p->link.hop_latency_ps + p->link.midplane_latency_ps;
+  net->token_latency_ps = p->link.token_latency_ps;
+  net->injection_latency_ps = p->messaging.injection_latency_ps;
+  net->reception_latency_ps = p->messaging.reception_latency_ps;
   net->full_chunks =
       (uint8_t) (1 + torus_payload_chunks (&net->messages, net->messages.payload_bytes));
   init_ways (net);
