@@ -1,8 +1,6 @@
 /* fuzzing.c - what all fuzz targets share.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include ".ci/fuzzing.h"
 
 #include <errno.h>

@@ -1,8 +1,6 @@
 /* csv.c - the cells of a CSV file (RFC 4180), one after the other.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "base/csv.h"
 
 #include "base/error.h"

@@ -1,8 +1,6 @@
 /* csv_test.c - cells of CSV text, across blocks and packed.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "base/csv.h"
 #include "base/error.h"
 

@@ -4,8 +4,6 @@
  *
  * Most numbers of tables have few digits.  Two ways are exact and take some
  * nanoseconds; strtod() does the rest. */
-#include "config.h"
-
 #include "base/decimal.h"
 
 #include "base/int128.h"

@@ -1,8 +1,6 @@
 /* decimal_test.c - decimals against the C library, bit by bit.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "base/decimal.h"
 
 #include <glib.h>

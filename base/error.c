@@ -1,8 +1,6 @@
 /* error.c - errors about texts from outside.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "base/error.h"
 
 #include <stdio.h>

@@ -1,8 +1,6 @@
 /* error_test.c - the words of errors about texts.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "base/error.h"
 
 static void

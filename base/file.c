@@ -1,8 +1,6 @@
 /* file.c - whole files and folders, with errors in the form of the program's own.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "base/file.h"
 
 #include <dirent.h>

@@ -1,8 +1,6 @@
 /* json.c - JSON objects: members written and read, and whole files of one.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "base/json.h"
 
 #include "base/error.h"

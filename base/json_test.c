@@ -1,8 +1,6 @@
 /* json_test.c - numbers written as JSON are read back, and files of other things are refused.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "base/json.h"
 
 #include "base/error.h"

@@ -1,8 +1,6 @@
 /* random_test.c - the numbers are those of SplitMix64, within their ranges.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "base/random.h"
 
 #include <glib.h>

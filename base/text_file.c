@@ -1,8 +1,6 @@
 /* text_file.c - the bytes of a text file, in blocks of whole lines.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "base/text_file.h"
 
 #include "base/error.h"

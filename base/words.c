@@ -1,8 +1,6 @@
 /* words.c - the known word that a misspelt one was probably meant to be.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "base/words.h"
 
 #include <string.h>

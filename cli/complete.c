@@ -4,8 +4,6 @@
  *
  * The commands are those of the program's table, the options those of the command's own context
  * (cli_parse_hook), and the values those that the command checks against. */
-#include "config.h"
-
 #include "cli/complete.h"
 
 #include "cli/parse.h"

@@ -1,8 +1,6 @@
 /* main.c - the program: finds the command, runs it, prints its error.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "base/words.h"
 #include "cli/command.h"
 #include "cli/complete.h"

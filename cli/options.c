@@ -1,8 +1,6 @@
 /* options.c - the options that several commands share, each defined once.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "cli/options.h"
 
 #include "base/csv.h"

@@ -1,8 +1,6 @@
 /* parse.c - the command line of one command: its options, and errors that name them.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "cli/parse.h"
 
 #include "base/words.h"

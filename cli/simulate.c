@@ -1,8 +1,6 @@
 /* simulate.c - `hopcast simulate`: one trace, one machine, one run.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "cli/command.h"
 #include "cli/print/links.h"
 #include "cli/options.h"

@@ -1,8 +1,6 @@
 /* size_list.c - a list of message sizes on the command line: --sizes 8,1KiB,64KiB.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "cli/size_list.h"
 
 #include "cli/command.h"

@@ -1,8 +1,6 @@
 /* validate.c - `hopcast validate`: published measurements and their simulation.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "base/csv.h"
 #include "cli/parse.h"
 #include "cli/command.h"

@@ -1,8 +1,6 @@
 /* predict_error.c - the domain of errors about tables, models and settings.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/predict_error.h"
 
 GQuark

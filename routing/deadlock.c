@@ -1,8 +1,6 @@
 /* deadlock.c - circles of waiting buffers, virtual lanes without them, ports to choose among.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "routing/forwarding/forwarding_private.h"
 #include "routing/deadlock.h"
 #include "routing/forwarding/forwarding.h"

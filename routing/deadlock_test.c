@@ -1,8 +1,6 @@
 /* deadlock_test.c - lanes without circles, groups of adaptive switches.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "routing/deadlock.h"
 
 #include "routing/forwarding/fabric_survey.h"

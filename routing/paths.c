@@ -1,8 +1,6 @@
 /* paths.c - the forwarding tables of a machine, and the way between two nodes of any.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "routing/paths.h"
 
 #include "routing/deadlock.h"

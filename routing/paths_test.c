@@ -1,8 +1,6 @@
 /* paths_test.c - ways by hand, on real fabrics and over several rails.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "routing/forwarding/fabric_survey.h"
 
 #include ".ci/test_data.h"

@@ -1,8 +1,6 @@
 /* torus_survey.c - loads, rings and credit loops of the deterministic routes of all pairs.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "routing/torus_survey.h"
 
 #include <glib.h>

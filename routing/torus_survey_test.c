@@ -1,8 +1,6 @@
 /* torus_survey_test.c - surveys against hand-worked rings and against each other.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "routing/torus_survey.h"
 
 #include <glib.h>

@@ -1,8 +1,6 @@
 /* run.c - one simulation from a spec to its record.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "sim/run.h"
 
 #include "sim/net/load.h"

@@ -1,8 +1,6 @@
 /* scale_test.c - the cost of one rank in a large run.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "sim/run.h"
 
 #include <glib/gstdio.h>

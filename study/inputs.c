@@ -1,8 +1,6 @@
 /* inputs.c - machines and mappings from the options of a command line or the keys of a study file.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "study/inputs.h"
 
 #include "study/study_error.h"

@@ -1,8 +1,6 @@
 /* learning.c - a store's runs as a table to learn from.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "study/learning.h"
 
 #include "study/store/row_fields.h"

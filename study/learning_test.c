@@ -1,8 +1,6 @@
 /* learning_test.c - a little store as a table to learn from.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/scoring/feature_sets.h"
 #include "study/study_error.h"
 #include "study/learning.h"

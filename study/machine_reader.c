@@ -1,8 +1,6 @@
 /* machine_reader.c - the machines of a store's rows, one open at a time.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "study/machine_reader.h"
 
 void

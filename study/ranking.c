@@ -1,8 +1,6 @@
 /* ranking.c - the mappings of a study, best first.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "study/ranking.h"
 
 #include "base/words.h"

@@ -1,8 +1,6 @@
 /* ranking_test.c - cases, medians, places, gains.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "study/study_error.h"
 #include "study/inputs.h"
 #include "study/ranking.h"

@@ -1,8 +1,6 @@
 /* study_error.c - errors of studies, their files and their stores.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "study/study_error.h"
 
 GQuark

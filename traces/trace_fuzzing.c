@@ -1,8 +1,6 @@
 /* trace_fuzzing.c - helpers of the fuzz targets of the readers.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "traces/trace_fuzzing.h"
 
 #include <glib/gstdio.h>

@@ -1,8 +1,6 @@
 /* measured_curve.c - a measured quantity over message sizes, and how far ours is from it.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "validation/measured_curve.h"
 
 #include <math.h>

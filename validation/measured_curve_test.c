@@ -1,8 +1,6 @@
 /* measured_curve_test.c - reading measured curves, and how far ours are from them.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "validation/measured_curve.h"
 
 #include <math.h>

@@ -1,8 +1,6 @@
 /* messages_at_once.c - a set of messages, all sent at once, on the packet network.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "validation/messages_at_once.h"
 
 static void

@@ -1,8 +1,6 @@
 /* published.c - figures that others have published, and whether ours agree.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "validation/published.h"
 
 #include <math.h>

@@ -1,8 +1,6 @@
 /* published_test.c - reading published figures, and judging by them.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "validation/published.h"
 
 #include <math.h>

@@ -1,8 +1,6 @@
 /* replayed_program.c - programs of a few ranks, replayed as the program `hopcast` does.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "validation/replayed_program.h"
 
 #include "study/aggregate/network_pingpong.h"

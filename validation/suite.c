@@ -1,8 +1,6 @@
 /* suite.c - published figures of one kind of machine, and their repetition in simulation.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "validation/suite.h"
 
 #include <math.h>

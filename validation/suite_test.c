@@ -1,8 +1,6 @@
 /* suite_test.c - running suites of made-up figures.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "validation/suite.h"
 
 #include <math.h>

@@ -1,8 +1,6 @@
 /* aggregate.c - `hopcast aggregate TRACE`: how a job should fill its nodes.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "cli/aggregate/aggregate.h"
 #include "cli/aggregate/choice.h"
 #include "cli/command.h"

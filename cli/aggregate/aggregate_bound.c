@@ -1,8 +1,6 @@
 /* aggregate_bound.c - `hopcast aggregate bound`: upper bounds of communication time, by pattern.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "cli/aggregate/aggregate.h"
 #include "cli/command.h"
 #include "cli/print/columns.h"

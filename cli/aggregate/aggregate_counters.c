@@ -1,8 +1,6 @@
 /* aggregate_counters.c - `hopcast aggregate counters`: a row of a table, from counters of tasks.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "base/csv.h"
 #include "cli/command.h"
 #include "cli/options.h"

@@ -1,8 +1,6 @@
 /* aggregate_counters_test.c - rows of tables from the counters of a trace.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "cli/command.h"
 #include "traces/format.h"
 #include "traces/writer.h"

@@ -1,8 +1,6 @@
 /* aggregate_group.c - `hopcast aggregate group`: groups of ranks that share nodes.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/print/columns.h"

@@ -1,8 +1,6 @@
 /* aggregate_memory.c - `hopcast aggregate memory-share`: memory shares of programs, from run times.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "cli/aggregate/aggregate.h"
 #include "cli/command.h"
 #include "cli/print/columns.h"

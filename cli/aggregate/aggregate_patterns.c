@@ -1,8 +1,6 @@
 /* aggregate_patterns.c - `hopcast aggregate patterns`: the aggregation patterns of a node.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "cli/aggregate/aggregate.h"
 #include "cli/command.h"
 #include "cli/print/columns.h"

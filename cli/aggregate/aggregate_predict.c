@@ -1,8 +1,6 @@
 /* aggregate_predict.c - `hopcast aggregate predict-ipc`: the IPC in patterns that were not run.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/print/columns.h"

@@ -1,8 +1,6 @@
 /* aggregate_table.c - `hopcast aggregate table`: times of operations with noise beside them.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/print/outfile.h"

@@ -1,8 +1,6 @@
 /* aggregate_train.c - `hopcast aggregate train-ipc`: learns how aggregation changes the IPC.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "base/csv.h"
 #include "cli/command.h"
 #include "cli/options.h"

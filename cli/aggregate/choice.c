@@ -1,8 +1,6 @@
 /* choice.c - time and energy of a job in each aggregation pattern, and the choice among them.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "cli/aggregate/choice.h"
 
 #include "cli/aggregate/aggregate.h"

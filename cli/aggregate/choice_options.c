@@ -1,8 +1,6 @@
 /* choice_options.c - the options of `hopcast aggregate TRACE`, and their checks.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "cli/aggregate/choice.h"
 
 #include "cli/aggregate/aggregate.h"

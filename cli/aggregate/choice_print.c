@@ -1,8 +1,6 @@
 /* choice_print.c - the patterns of choices for people and programs, and files for launchers.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "cli/aggregate/choice.h"
 
 #include "cli/command.h"

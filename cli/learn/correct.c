@@ -1,8 +1,6 @@
 /* correct.c - `hopcast correct`: corrects a performance model by measured times.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "base/decimal.h"
 #include "cli/command.h"
 #include "cli/learn/learning_options.h"

@@ -1,8 +1,6 @@
 /* learn_settings.c - the options that choose a method and how it learns.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "cli/learn/learn_settings.h"
 
 #include "cli/command.h"

@@ -1,8 +1,6 @@
 /* learning_options.c - the table that a command learns from or predicts for.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "cli/learn/learning_options.h"
 
 #include "cli/command.h"

@@ -1,8 +1,6 @@
 /* learning_options_test.c - which table a command line names.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "cli/command.h"
 #include "cli/learn/learning_options.h"
 #include "predictors/predict_error.h"

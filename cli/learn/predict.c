@@ -1,8 +1,6 @@
 /* predict.c - `hopcast predict`: a table with the predictions of a model.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "cli/command.h"
 #include "cli/learn/learn_settings.h"
 #include "cli/learn/learning_options.h"

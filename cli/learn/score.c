@@ -1,8 +1,6 @@
 /* score.c - `hopcast score`: how well one column of a table predicts another.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "cli/print/columns.h"
 #include "cli/command.h"
 #include "cli/options.h"

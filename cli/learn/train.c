@@ -1,8 +1,6 @@
 /* train.c - `hopcast train`: a model learned from a table or a store.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "cli/command.h"
 #include "cli/learn/learn_settings.h"
 #include "cli/learn/learning_options.h"

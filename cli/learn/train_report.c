@@ -1,8 +1,6 @@
 /* train_report.c - results of training as a table, CSV and JSON.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "cli/learn/train_report.h"
 
 #include "cli/print/columns.h"

@@ -1,8 +1,6 @@
 /* machine_check.c - `hopcast machine check`: the routes of all pairs.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "cli/command.h"
 #include "cli/options.h"
 #include "routing/forwarding/fabric_survey.h"

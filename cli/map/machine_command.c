@@ -1,8 +1,6 @@
 /* machine_command.c - `hopcast machine show` and `machine links`.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "base/csv.h"
 #include "cli/command.h"
 #include "cli/print/links.h"

@@ -1,8 +1,6 @@
 /* map_check.c - `hopcast map check`: checks a mapping on a machine.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "cli/command.h"
 #include "cli/map/map_options.h"
 

@@ -1,8 +1,6 @@
 /* map_convert.c - `hopcast map convert`: a mapping for a launcher.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "cli/command.h"
 #include "cli/map/map_options.h"
 #include "cli/print/outfile.h"

@@ -1,8 +1,6 @@
 /* map_generate.c - `hopcast map generate`: the map file of a mapping, or of each mapping of a family.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "base/csv.h"
 #include "cli/command.h"
 #include "cli/map/map_options.h"

@@ -1,8 +1,6 @@
 /* map_metrics.c - `hopcast map metrics`: static congestion metrics of a mapping.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "cli/command.h"
 #include "cli/map/map_options.h"
 #include "cli/trace/record.h"

@@ -1,8 +1,6 @@
 /* map_optimize.c - `hopcast map optimize`: search for a better mapping.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "cli/print/columns.h"
 #include "cli/command.h"
 #include "cli/map/map_options.h"

@@ -1,8 +1,6 @@
 /* map_options.c - the options and steps that the commands on mappings share.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "cli/map/map_options.h"
 
 #include "cli/command.h"

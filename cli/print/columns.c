@@ -1,8 +1,6 @@
 /* columns.c - rows of a result, printed from one array of columns as a table, CSV or JSON.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "cli/print/columns.h"
 
 #include "base/csv.h"

@@ -1,8 +1,6 @@
 /* columns_test.c - the renderer of columns, against texts written by hand.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "cli/print/columns.h"
 
 #include <math.h>

@@ -1,8 +1,6 @@
 /* links.c - links and ranks as rows of files: names, counters, times.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "cli/print/links.h"
 
 #include "base/csv.h"

@@ -1,8 +1,6 @@
 /* links_test.c - counters as rows: which link is which line and column.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "cli/print/links.h"
 
 #include <glib/gstdio.h>

@@ -1,8 +1,6 @@
 /* outfile.c - result files that are complete or not there at all.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "cli/print/outfile.h"
 
 #include "cli/command.h"

@@ -1,8 +1,6 @@
 /* outfile_test.c - a result file is complete or was never there.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "cli/command.h"
 #include "cli/print/outfile.h"
 

@@ -1,8 +1,6 @@
 /* output.c - results as a table, CSV or JSON.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "cli/print/output.h"
 
 #include "base/csv.h"

@@ -1,8 +1,6 @@
 /* output_test.c - numbers, CSV and JSON as other programs read them.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "base/csv.h"
 #include "cli/print/output.h"
 

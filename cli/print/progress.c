@@ -1,8 +1,6 @@
 /* progress.c - the progress of a long run, on standard error.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "cli/print/progress.h"
 
 #include <stdio.h>

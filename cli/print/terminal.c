@@ -1,8 +1,6 @@
 /* terminal.c - the user's locale, and text of files on its way to a terminal.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "cli/print/terminal.h"
 
 #include <locale.h>

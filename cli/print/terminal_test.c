@@ -1,8 +1,6 @@
 /* terminal_test.c - control characters are shown, not sent.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "cli/print/terminal.h"
 
 #include <stdint.h>

@@ -1,8 +1,6 @@
 /* warnings.c - warnings about a trace, one line for many ranks.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "cli/print/warnings.h"
 
 #include "cli/print/terminal.h"

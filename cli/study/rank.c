@@ -1,8 +1,6 @@
 /* rank.c - `hopcast rank`: the mappings of a study, best first; the best one's map file.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "cli/print/columns.h"
 #include "cli/command.h"
 #include "cli/learn/learning_options.h"

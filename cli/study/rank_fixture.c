@@ -1,8 +1,6 @@
 /* rank_fixture.c - a small store, and the output of `hopcast rank` for it.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "cli/study/rank_fixture.h"
 
 #include "cli/command.h"

@@ -1,8 +1,6 @@
 /* rank_model_test.c - `hopcast rank --model`: straight lines whose predictions are known.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "cli/print/output.h"
 #include "cli/study/rank_fixture.h"
 #include "predictors/model/model.h"

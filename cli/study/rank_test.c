@@ -1,8 +1,6 @@
 /* rank_test.c - `hopcast rank` on a store made here.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "cli/print/output.h"
 #include "cli/study/rank_fixture.h"
 #include "study/store/store_fixture.h"

@@ -1,8 +1,6 @@
 /* report_command.c - `hopcast report`: one page that shows a study.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/print/outfile.h"

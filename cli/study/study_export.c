@@ -1,8 +1,6 @@
 /* study_export.c - `hopcast study export`: a store's runs for other programs.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/print/outfile.h"

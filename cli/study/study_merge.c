@@ -1,8 +1,6 @@
 /* study_merge.c - `hopcast study merge`: merges the stores of shards.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "cli/parse.h"
 #include "cli/command.h"
 #include "cli/options.h"

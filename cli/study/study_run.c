@@ -1,8 +1,6 @@
 /* study_run.c - `hopcast study run`: makes the runs of a study file.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "cli/command.h"
 #include "cli/pool_kind.h"
 #include "cli/options.h"

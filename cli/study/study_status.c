@@ -1,8 +1,6 @@
 /* study_status.c - `hopcast study status`: the state of a study's runs.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "cli/print/columns.h"
 #include "cli/command.h"
 #include "cli/options.h"

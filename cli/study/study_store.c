@@ -1,8 +1,6 @@
 /* study_store.c - opens a store by its own path or by that of its study.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "cli/study/study_store.h"
 
 #include "cli/command.h"

@@ -1,8 +1,6 @@
 /* record.c - the run record: one simulation as it is printed.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "cli/trace/record.h"
 
 #include "cli/print/links.h"

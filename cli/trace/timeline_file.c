@@ -1,8 +1,6 @@
 /* timeline_file.c - `simulate --timeline`: options, and the form of the file.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "cli/trace/timeline_file.h"
 
 #include "cli/command.h"

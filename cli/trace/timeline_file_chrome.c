@@ -4,8 +4,6 @@
  *
  * Viewers truncate times to nanoseconds.  An arrow ends a nanosecond before its message arrives;
  * otherwise it would point behind the call that received it.  The exact time is an argument. */
-#include "config.h"
-
 #include "cli/trace/timeline_file.h"
 
 #define NS_PS     1000

@@ -4,8 +4,6 @@
  *
  * Events are in the order of time, as Paje requires.  States are set and not pushed, and containers
  * are created first: every reader of the format accepts both. */
-#include "config.h"
-
 #include "cli/trace/timeline_file.h"
 
 #include <stdlib.h>

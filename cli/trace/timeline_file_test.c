@@ -1,8 +1,6 @@
 /* timeline_file_test.c - a small timeline, made by hand, in Chrome's form.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "cli/trace/timeline_file.h"
 
 #include <stdlib.h>

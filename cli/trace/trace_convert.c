@@ -1,8 +1,6 @@
 /* trace_convert.c - `hopcast trace convert`: a trace in another format.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "cli/command.h"
 #include "cli/trace/trace_write.h"
 

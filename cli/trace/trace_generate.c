@@ -3,8 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * The options of a pattern are the rows of its table of parameters. */
-#include "config.h"
-
 #include "cli/parse.h"
 #include "cli/command.h"
 #include "cli/trace/trace_write.h"

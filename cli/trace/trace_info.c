@@ -1,8 +1,6 @@
 /* trace_info.c - `hopcast trace info`: the contents of a trace.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/print/progress.h"

@@ -1,8 +1,6 @@
 /* trace_matrix.c - `hopcast trace matrix`: messages and bytes between ranks.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "cli/command.h"
 #include "cli/options.h"
 #include "study/search/matrix.h"

@@ -1,8 +1,6 @@
 /* trace_picture.c - calls, message sizes and communication of a trace, drawn with letters.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "cli/trace/trace_picture.h"
 
 #include "base/decimal.h"

@@ -1,8 +1,6 @@
 /* trace_picture_test.c - drawings of small traces, line by line.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "cli/trace/trace_picture.h"
 
 #include <string.h>

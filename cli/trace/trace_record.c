@@ -5,8 +5,6 @@
  * The MPI decides which recorder is loaded.  One word of the command is the program, and the libraries
  * that it is linked with name the MPI.  If no word is such a program (an interpreter, a script), the
  * version that the launcher prints names it. */
-#include "config.h"
-
 #include "base/file.h"
 #include "cli/command.h"
 #include "cli/options.h"

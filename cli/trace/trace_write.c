@@ -1,8 +1,6 @@
 /* trace_write.c - the options and the step that commands share which write a trace.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "cli/trace/trace_write.h"
 
 #include "base/words.h"

@@ -3,8 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * The formats here are the test's own, in place of those of traces/. */
-#include "config.h"
-
 #include "cli/command.h"
 #include "cli/trace/trace_write.h"
 #include "traces/format.h"

@@ -1,8 +1,6 @@
 /* aggregation_choice.c - which aggregation pattern a job should have, from what each costs.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/aggregation/aggregation_choice.h"
 
 #include "predictors/predict_error.h"

@@ -1,8 +1,6 @@
 /* aggregation_choice_test.c - equation 5 and the choice, worked by hand.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/aggregation/aggregation_choice.h"
 
 #include "predictors/predict_error.h"

@@ -1,8 +1,6 @@
 /* bound_table.c - measured bounds of communication times, as tables of curves.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/aggregation/bound_table.h"
 
 #include "predictors/predict_error.h"

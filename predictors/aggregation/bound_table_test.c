@@ -1,8 +1,6 @@
 /* bound_table_test.c - curves worked by hand, files that are wrong.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/aggregation/bound_table.h"
 
 #include "predictors/predict_error.h"

@@ -1,8 +1,6 @@
 /* ipc_fixture.c - counted programs whose law is known, for tests.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/aggregation/ipc_fixture.h"
 
 #include "base/random.h"

@@ -1,8 +1,6 @@
 /* ipc_model.c - the IPC of programs in patterns that were not run, from a few that were.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/aggregation/ipc_model.h"
 
 #include "predictors/model/linear.h"

@@ -1,8 +1,6 @@
 /* ipc_model_test.c - the IPC model against laws that are known.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "base/error.h"
 #include "predictors/aggregation/ipc_fixture.h"
 

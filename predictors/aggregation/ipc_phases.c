@@ -1,8 +1,6 @@
 /* ipc_phases.c - counted phases of programs, and the events that a model of the IPC uses.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/aggregation/ipc_phases.h"
 
 #include "predictors/predict_error.h"

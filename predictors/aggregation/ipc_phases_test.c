@@ -1,8 +1,6 @@
 /* ipc_phases_test.c - tables of counted programs, good and bad, and the choice of events.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/aggregation/ipc_fixture.h"
 #include "predictors/predict_error.h"
 #include "predictors/predict_testing.h"

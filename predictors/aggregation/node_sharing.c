@@ -1,8 +1,6 @@
 /* node_sharing.c - slowdown of tasks that share caches and memory, without counters.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/aggregation/node_sharing.h"
 
 #include "predictors/formula/elementary.h"

@@ -1,8 +1,6 @@
 /* node_sharing_test.c - what sharing costs, worked by hand and at its limits.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/aggregation/node_sharing.h"
 
 #include "predictors/predict_error.h"

@@ -1,8 +1,6 @@
 /* task_counters.c - hardware counters of tasks, from the files of perf and likwid.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/aggregation/task_counters.h"
 
 #include "base/decimal.h"

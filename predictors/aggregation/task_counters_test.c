@@ -1,8 +1,6 @@
 /* task_counters_test.c - counters of perf and likwid, good and bad.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/aggregation/task_counters.h"
 
 #include "predictors/predict_error.h"

@@ -1,8 +1,6 @@
 /* correction.c - a user's performance model, corrected by observations: trials and verdict.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/correction/correction_private.h"
 
 #include <math.h>

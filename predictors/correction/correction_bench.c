@@ -11,8 +11,6 @@
  * costs its dispatch, a jump that is not foreseen, and with log, exp or a power some hundred
  * cycles.  A tree of 127 steps is 2 KiB: crossing two of them copies as much again from the
  * second-level cache.  3,000 x 100 trees of some 60 steps are 2e7 steps. */
-#include "config.h"
-
 #include "predictors/correction/correction.h"
 
 #include <glib/gstdio.h>

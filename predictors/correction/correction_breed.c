@@ -1,8 +1,6 @@
 /* correction_breed.c - a trial: formulas that may correct a model, bred for some generations.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/correction/correction_private.h"
 
 #include <math.h>

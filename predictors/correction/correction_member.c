@@ -1,8 +1,6 @@
 /* correction_member.c - a formula that may correct a model: put together, fitted, judged, polished.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/correction/correction_private.h"
 #include "predictors/formula/elementary.h"
 

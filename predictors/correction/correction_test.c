@@ -1,8 +1,6 @@
 /* correction_test.c - models with a planted fault are mended; trees stay trees.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/correction/correction_private.h"
 #include "predictors/formula/expression_testing.h"
 #include "predictors/predict_error.h"

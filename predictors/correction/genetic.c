@@ -1,8 +1,6 @@
 /* genetic.c - formulas as trees, and parameters as vectors, that are drawn, crossed and mutated.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/correction/genetic.h"
 
 #include "predictors/formula/elementary.h"

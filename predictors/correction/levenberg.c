@@ -1,8 +1,6 @@
 /* levenberg.c - the numbers of a formula, fitted to observations.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/formula/elementary.h"
 #include "predictors/correction/levenberg.h"
 #include "predictors/correction/genetic.h"

@@ -1,8 +1,6 @@
 /* levenberg_test.c - fits whose answers are known.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/correction/levenberg.h"
 
 #include ".ci/test_data.h"

@@ -1,8 +1,6 @@
 /* loss.c - the distance of a model from observations.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/correction/loss.h"
 
 #include "predictors/formula/elementary.h"

@@ -1,8 +1,6 @@
 /* loss_test.c - losses and relative errors by hand, and those of the aggregation paper's table I.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/correction/loss.h"
 
 #include ".ci/test_data.h"

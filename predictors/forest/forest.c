@@ -1,8 +1,6 @@
 /* forest.c - a forest: whether it is sound, its predictions, and its place in a model file.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/forest/forest.h"
 
 #include "base/error.h"

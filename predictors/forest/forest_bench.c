@@ -15,8 +15,6 @@
  * sixteen cuts costs more than reading.  A prediction is a walk: 12 bytes a node, of
  * which the lower half of the way is not in the cache; rows are divided among the
  * branches first, so that those that go on together read the same lines. */
-#include "config.h"
-
 #include "predictors/forest/forest.h"
 #include "predictors/forest/friedman_testing.h"
 #include "predictors/scoring/scores.h"

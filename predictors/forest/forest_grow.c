@@ -5,8 +5,6 @@
  * In order: the training data as all trees read it; random cuts (extra-trees) and best cuts (random
  * forests, single trees) of a node; one tree, its nodes in preorder; the trees of all threads put
  * together. */
-#include "config.h"
-
 #include "predictors/forest/forest.h"
 #include "predictors/forest/forest_lanes.h"
 #include "predictors/forest/work_threads.h"

@@ -1,8 +1,6 @@
 /* forest_lanes.c - sixteen features of a node's samples at a time.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/forest/forest_lanes.h"
 
 #include <math.h>

@@ -1,8 +1,6 @@
 /* forest_lanes_test.c - every kind of processor comes to the same bytes.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/forest/forest_lanes.h"
 
 #include <glib.h>

@@ -5,8 +5,6 @@
  * Single trees of small sets follow exact laws.  Forests of fifty seeds have the mean and
  * spread of scikit-learn's fifty, from the reference data: bounds are 3.5 standard
  * errors of a difference of two means of fifty (0.7 standard deviations of one forest). */
-#include "config.h"
-
 #include "predictors/forest/work_threads.h"
 #include "predictors/forest/forest.h"
 #include "predictors/model/regression_fixture.h"

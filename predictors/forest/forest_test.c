@@ -1,8 +1,6 @@
 /* forest_test.c - trees and forests: nodes, cuts, limits, threads, out-of-bag samples, broken forests.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "base/error.h"
 #include "base/random.h"
 #include "predictors/forest/forest.h"

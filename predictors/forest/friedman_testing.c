@@ -1,8 +1,6 @@
 /* friedman_testing.c - tables of a known law, for tests.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/forest/friedman_testing.h"
 
 #include "base/random.h"

@@ -1,8 +1,6 @@
 /* work_threads.c - pieces of work that do not depend on each other, done by threads.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/forest/work_threads.h"
 
 #include <stdatomic.h>

@@ -1,8 +1,6 @@
 /* base_model.c - a performance model that a user wrote.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/formula/base_model.h"
 
 #include "base/decimal.h"

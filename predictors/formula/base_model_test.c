@@ -1,8 +1,6 @@
 /* base_model_test.c - models that users write, and their units.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "base/error.h"
 #include "predictors/formula/base_model.h"
 

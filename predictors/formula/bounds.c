@@ -1,8 +1,6 @@
 /* bounds.c - the bounds of a formula over a box of its variables.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/formula/bounds.h"
 
 #include "predictors/formula/elementary.h"

@@ -1,8 +1,6 @@
 /* bounds_test.c - bounds of formulas hold everywhere in their box.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/formula/bounds.h"
 
 #include "predictors/formula/evaluate_blocks.h"

@@ -1,8 +1,6 @@
 /* elementary_test.c - log, exp, powers, sine and cosine against long double.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/formula/elementary.h"
 
 #include "base/random.h"

@@ -1,8 +1,6 @@
 /* evaluate_blocks.c - the values of a formula at many points, its derivatives, and why there are none.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 /* We read neither traps nor errno: without them, selections between two results become vectors.  No
  * value changes. */
 #ifndef __clang__

@@ -1,8 +1,6 @@
 /* evaluate_blocks_test.c - values and derivatives of formulas.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/formula/evaluate_blocks.h"
 
 #include "predictors/formula/expression_testing.h"

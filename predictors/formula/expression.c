@@ -1,8 +1,6 @@
 /* expression.c - formulas as steps: the tree in them, and the same values in fewer steps.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/formula/expression.h"
 
 #include "predictors/formula/evaluate_blocks.h"

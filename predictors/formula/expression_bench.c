@@ -11,8 +11,6 @@
  * nodes, are only pointed at.  What is left is arithmetic: a division makes four results in about
  * eight cycles, log and exp take some 30 operations each, a power both.  With few points an
  * operation costs its dispatch, a jump that is not foreseen. */
-#include "config.h"
-
 #include "predictors/formula/evaluate_blocks.h"
 #include "base/random.h"
 

@@ -1,8 +1,6 @@
 /* expression_test.c - formulas read, printed and simplified.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "base/error.h"
 #include "predictors/formula/evaluate_blocks.h"
 #include "predictors/formula/expression_testing.h"

@@ -1,8 +1,6 @@
 /* expression_testing.c - random formulas, and their values by other means.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/formula/expression_testing.h"
 
 #include <math.h>

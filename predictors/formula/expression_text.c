@@ -1,8 +1,6 @@
 /* expression_text.c - formulas read from text, and written as text, LaTeX and C.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "base/error.h"
 #include "base/decimal.h"
 #include "base/words.h"

@@ -1,8 +1,6 @@
 /* units.c - units of formulas: a formula must not add seconds to bytes.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/formula/units.h"
 
 #include "base/error.h"

@@ -1,8 +1,6 @@
 /* cost_graph.c - costs of separating tasks: the graph, and its costs from times of messages.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/group/cost_graph.h"
 
 #include <math.h>

@@ -1,8 +1,6 @@
 /* cost_graph_test.c - rows of graphs, and equation 4 worked by hand.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/group/cost_graph.h"
 
 #include <math.h>

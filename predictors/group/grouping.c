@@ -1,8 +1,6 @@
 /* grouping.c - which tasks belong together: many starts, each perturbed many times.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/group/grouping.h"
 
 #include "base/random.h"

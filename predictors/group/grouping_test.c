@@ -1,8 +1,6 @@
 /* grouping_test.c - exchanges worked by hand, groups against the best of all partitions, and in time.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/group/grouping.h"
 
 #include "base/random.h"

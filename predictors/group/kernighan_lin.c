@@ -1,8 +1,6 @@
 /* kernighan_lin.c - parts of a graph, improved two at a time.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/group/kernighan_lin.h"
 
 #include <stdbool.h>

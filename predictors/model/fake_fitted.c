@@ -1,8 +1,6 @@
 /* fake_fitted.c - a learner whose answers are known beforehand, for tests of its callers.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/model/fake_fitted.h"
 
 #include "predictors/predict_error.h"

@@ -1,8 +1,6 @@
 /* fitted.c - any method after it has learned: fitting, predicting, importances, model files.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/model/fitted.h"
 
 #include "base/error.h"

@@ -1,8 +1,6 @@
 /* fitted_test.c - methods against scikit-learn's figures, and their way to JSON and back.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "base/error.h"
 #include "predictors/predict_error.h"
 #include "predictors/predict_testing.h"

@@ -1,8 +1,6 @@
 /* forecaster.c - a model of either kind: learned from a table, or a formula.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/model/forecaster.h"
 
 #include "predictors/formula/base_model.h"

@@ -1,8 +1,6 @@
 /* linear.c - least squares with a constant, and the choice of a ridge.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/model/linear.h"
 
 #include "predictors/predict_error.h"

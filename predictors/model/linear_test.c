@@ -1,8 +1,6 @@
 /* linear_test.c - least squares and the choice of a ridge, against certified values and closed forms.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "base/random.h"
 #include "predictors/correction/genetic.h"
 #include "predictors/model/linear.h"

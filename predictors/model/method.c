@@ -1,8 +1,6 @@
 /* method.c - the methods, and the settings of each.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/model/method.h"
 
 #include "predictors/predict_error.h"

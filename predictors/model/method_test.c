@@ -1,8 +1,6 @@
 /* method_test.c - settings: what is the default, what is refused.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/predict_error.h"
 #include "predictors/model/method.h"
 

@@ -1,8 +1,6 @@
 /* model.c - learning a model from a table, and applying it to another.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/model/model.h"
 
 #include "predictors/predict_error.h"

@@ -4,8 +4,6 @@
  *
  * A thousand trees of 2,000 leaves: 20 bytes a node, a third more as base64.  Every character is
  * written once and looked at one by one by the JSON parser.  In processor time. */
-#include "config.h"
-
 #include "predictors/forest/friedman_testing.h"
 #include "predictors/model/model.h"
 

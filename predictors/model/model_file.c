@@ -1,8 +1,6 @@
 /* model_file.c - models written to files and read back (doc/handbook/format-model.md).
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "base/json.h"
 #include "predictors/model/model.h"
 

@@ -1,8 +1,6 @@
 /* model_test.c - models: trained, applied to other tables, written, read by others, and broken files.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "base/error.h"
 #include "predictors/forest/friedman_testing.h"
 #include "predictors/model/model.h"

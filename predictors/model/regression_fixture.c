@@ -1,8 +1,6 @@
 /* regression_fixture.c - sets of numbers that other programs have learned from too.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/model/regression_fixture.h"
 
 #include ".ci/test_data.h"

@@ -1,8 +1,6 @@
 /* scale.c - columns with mean 0 and standard deviation 1.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/model/scale.h"
 
 #include <glib.h>

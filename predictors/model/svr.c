@@ -1,8 +1,6 @@
 /* svr.c - epsilon support vector regression with a radial kernel, by libsvm.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/model/svr.h"
 
 #include "predictors/predict_error.h"

@@ -1,8 +1,6 @@
 /* svr_test.c - support vectors against a problem that is solved by hand, and what is refused.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/model/svr.h"
 
 #include "predictors/predict_error.h"

@@ -1,8 +1,6 @@
 /* evaluate.c - scores of a method on samples that it was not fitted to.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/scoring/evaluate.h"
 
 #include "predictors/forest/work_threads.h"

@@ -1,8 +1,6 @@
 /* evaluate_test.c - splits, folds and scores with a learner whose answers are known.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/predict_error.h"
 #include "predictors/predict_testing.h"
 #include "predictors/scoring/evaluate.h"

@@ -1,8 +1,6 @@
 /* feature_search.c - the features that together predict best.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/scoring/feature_search.h"
 
 #include "predictors/forest/work_threads.h"

@@ -1,8 +1,6 @@
 /* feature_search_test.c - planted features are found, and noise is seen through.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/predict_error.h"
 #include "predictors/predict_testing.h"
 #include "predictors/model/fake_fitted.h"

@@ -1,8 +1,6 @@
 /* feature_sets.c - the sets of features that have a name.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/scoring/feature_sets.h"
 
 #include "predictors/predict_error.h"

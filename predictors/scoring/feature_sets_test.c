@@ -1,8 +1,6 @@
 /* feature_sets_test.c - sets of features by name, and lists of them.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/predict_error.h"
 #include "predictors/scoring/feature_sets.h"
 

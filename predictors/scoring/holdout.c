@@ -1,8 +1,6 @@
 /* holdout.c - learning from some samples, predicting the others.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/scoring/holdout.h"
 
 #include <math.h>

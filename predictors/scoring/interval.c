@@ -1,8 +1,6 @@
 /* interval.c - conformal intervals of predictions.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/scoring/interval.h"
 
 #include "base/int128.h"

@@ -1,8 +1,6 @@
 /* interval_test.c - intervals: their quantiles by hand, and how many samples they cover.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/scoring/interval.h"
 
 #include "predictors/forest/friedman_testing.h"

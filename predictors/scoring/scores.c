@@ -1,8 +1,6 @@
 /* scores.c - the agreement of predictions with observations, above all in their order.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/scoring/scores.h"
 
 #include "base/int128.h"

@@ -1,8 +1,6 @@
 /* scores_test.c - scores by their definitions, by hand and by SciPy.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "base/random.h"
 #include "predictors/scoring/scores.h"
 

@@ -1,8 +1,6 @@
 /* samples.c - samples from the columns of a table, and their division into training and test sets.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/table/samples.h"
 
 #include "base/decimal.h"

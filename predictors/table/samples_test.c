@@ -1,8 +1,6 @@
 /* samples_test.c - samples from tables, and whole groups in training and test sets.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/predict_error.h"
 #include "predictors/table/samples.h"
 

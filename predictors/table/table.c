@@ -1,8 +1,6 @@
 /* table.c - tables: made, searched, cut into parts, and read from CSV files.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/table/table.h"
 
 #include "base/csv.h"

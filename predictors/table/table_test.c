@@ -1,8 +1,6 @@
 /* table_test.c - tables from files and from memory.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/predict_error.h"
 #include "base/error.h"
 #include "predictors/predict_testing.h"

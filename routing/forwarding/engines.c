@@ -1,8 +1,6 @@
 /* engines.c - the engines that compute forwarding tables: minhop, dor, updn, ftree.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "routing/forwarding/forwarding_private.h"
 #include "topology/machine.h"
 

@@ -1,8 +1,6 @@
 /* fabric_survey.c - reachability, loads and credit loops of a fabric's forwarding tables.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "routing/forwarding/fabric_survey.h"
 
 #include "routing/deadlock.h"

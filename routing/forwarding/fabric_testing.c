@@ -1,8 +1,6 @@
 /* fabric_testing.c - fabrics and their tables for tests.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "routing/forwarding/fabric_testing.h"
 
 #include ".ci/test_data.h"

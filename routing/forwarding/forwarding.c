@@ -1,8 +1,6 @@
 /* forwarding.c - the forwarding tables of a fabric: one port per destination.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "routing/forwarding/forwarding_private.h"
 
 RouteForwarding *

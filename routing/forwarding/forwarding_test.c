@@ -1,8 +1,6 @@
 /* forwarding_test.c - tables of real and made fabrics, ours and OpenSM's.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "routing/forwarding/fabric_survey.h"
 
 #include ".ci/test_data.h"

@@ -12,8 +12,6 @@
  * every run of the subnet manager, GUIDs are not, but some dumps name the
  * GUID of another level of the device.  The same goes for switches.  A
  * switch's own management port and other switches are no destinations. */
-#include "config.h"
-
 #include "routing/forwarding/forwarding_private.h"
 
 #include "base/file.h"

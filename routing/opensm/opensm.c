@@ -7,8 +7,6 @@
  * device (infiniband.md section B2).  OpenSM retries for ever when its engine
  * refuses a fabric: the refusal is found in its log, or a time limit ends it.
  * Where the engine uses virtual lanes, OpenSM runs until they have been queried. */
-#include "config.h"
-
 #include "routing/opensm/opensm.h"
 
 #include "routing/forwarding/forwarding_private.h"

@@ -13,8 +13,6 @@
  * the number of lanes of each layer.  Therefore the layer is derived from the
  * answer, the lanes of the machine are distributed by the same rule, and the
  * lanes of a layer are used in turn: the same fabric gives the same lanes. */
-#include "config.h"
-
 #include "base/file.h"
 #include "routing/opensm/opensm.h"
 #include "topology/machine.h"

@@ -3,8 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Skipped where opensm or ibsim is not installed. */
-#include "config.h"
-
 #include "routing/forwarding/fabric_survey.h"
 
 #include "routing/forwarding/fabric_testing.h"

@@ -22,8 +22,6 @@
  * Latencies are added here and are 0 in SimGrid: its CM02 model weighs flows
  * by the inverse of their latency, as TCP does, while on a torus the
  * length of a path does not matter. */
-#include "config.h"
-
 #include "sim/net/network.h"
 
 #ifdef HAVE_SIMGRID

@@ -7,8 +7,6 @@
  *
  * The machine of the tests: links of 2 GB/s, 40 ns per hop, 100 ns to inject,
  * 50 ns to receive; a full packet of 512 bytes is 552 on the wire, so 276 ns. */
-#include "config.h"
-
 #include "sim/counters.h"
 #include "sim/net/flow_platform.h"
 #include "sim/net/network.h"

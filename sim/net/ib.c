@@ -3,8 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * ib_traffic.c moves the packets. */
-#include "config.h"
-
 #include "sim/net/ib_state.h"
 #include "sim/net/ib_state.h"
 #include "sim/node/memory.h"

@@ -1,8 +1,6 @@
 /* ib_congestion_test.c - who shares what, who is in whose way, and the cures.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "sim/net/ib_state.h"
 #include "sim/net/network_testing.h"
 

@@ -1,8 +1,6 @@
 /* ib_storm_test.c - saturated fabrics: nothing lost, nothing stuck, nothing left to chance.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "sim/net/ib_state.h"
 #include "sim/net/network_testing.h"
 

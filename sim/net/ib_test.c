@@ -4,8 +4,6 @@
  *
  * The network itself checks at the end of each run that every packet is
  * delivered, every credit is back and bytes in = bytes out (ib.c). */
-#include "config.h"
-
 #include "sim/net/network_testing.h"
 
 #include <string.h>

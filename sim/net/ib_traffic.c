@@ -5,8 +5,6 @@
  * Sections: the ports, which switches and adapters have in common; congestion
  * control; switches; queue pairs, which adapters send from and receive for; the
  * arbiter of a port. */
-#include "config.h"
-
 #include "sim/net/ib_state.h"
 
 #include "sim/node/memory.h"

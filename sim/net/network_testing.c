@@ -1,8 +1,6 @@
 /* network_testing.c - a machine, a packet network on it, messages and their arrivals, for tests.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "sim/net/network_testing.h"
 
 #include <glib/gstdio.h>

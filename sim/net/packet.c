@@ -6,8 +6,6 @@
  * FIFOs, injection, reception; then the laws that hold at the end of a run, the
  * loop over the events, and construction.  packet_router.c moves packets
  * between the nodes. */
-#include "config.h"
-
 #include "sim/net/packet_state.h"
 
 /* --- Messages become descriptors --- */

@@ -22,8 +22,6 @@
  * link in the list, and the sender's line for the credits: 8 lines.  A packet has only
  * four hops to pay for its adapters: the pair, its request and the message, of
  * which there are too many to stay in the cache. */
-#include "config.h"
-
 #include "sim/counters.h"
 #include "sim/net/network.h"
 

@@ -1,8 +1,6 @@
 /* packet_engine.c - what the packet networks of tori and fabrics share.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "sim/net/packet_engine.h"
 
 #include "sim/node/memory.h"

@@ -20,8 +20,6 @@
  *    turning packets in turn, injection FIFOs in turn (guesses);
  *  - a dynamic packet that waits may fall to the bubble VC at its
  *    deterministic port when that port has no room for it on the dynamic VC. */
-#include "config.h"
-
 #include "sim/net/packet_state.h"
 
 /* Bit per dimension in which a dynamic packet may go now. */

@@ -5,8 +5,6 @@
  * The network itself checks at the end of each run that every packet is
  * delivered, every token is back and bytes in = bytes out (packet.c);
  * so each test here that runs to its end has tested that too. */
-#include "config.h"
-
 #include "sim/net/network_testing.h"
 #include "sim/net/packet_state.h"
 

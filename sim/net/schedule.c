@@ -1,8 +1,6 @@
 /* schedule.c - windows, buckets and the sort by node.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "sim/net/schedule.h"
 
 #include <glib.h>

@@ -1,8 +1,6 @@
 /* schedule_test.c - events come by window, node, time, code, creation.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "sim/net/schedule.h"
 
 #include <glib.h>

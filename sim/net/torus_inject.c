@@ -15,8 +15,6 @@
  * queue up behind all others, so it is made when that packet's head leaves, and
  * the port that it wants is told.  Descriptors that come up to the moment for
  * which the choice was made stand in the circle as if they had come before it. */
-#include "config.h"
-
 #include "sim/net/torus_state.h"
 
 /* Puts a descriptor at the end of its memory FIFO, which is made when the

@@ -1,8 +1,6 @@
 /* torus_messages.c - the descriptors that a torus node writes for a message.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "sim/net/torus_messages.h"
 
 #include "sim/net/schedule.h"

@@ -1,8 +1,6 @@
 /* torus_network.c - the packet network of a torus whose packets all take deterministic ways.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "sim/net/torus_state.h"
 
 #include <string.h>

@@ -1,8 +1,6 @@
 /* torus_router.c - packets at the ports of a torus, window by window.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "sim/net/torus_state.h"
 
 /* --- Effects on other nodes --- */

@@ -7,8 +7,6 @@
  * from callbacks, timers.  Both engines must deliver the same messages at the
  * same picosecond and in the same order at every node, and count the same on
  * every link. */
-#include "config.h"
-
 #include "base/random.h"
 #include "sim/counters.h"
 #include "sim/net/network.h"

@@ -1,8 +1,6 @@
 /* aggregate_mapping.c - ranks grouped on nodes by the times of their messages.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "study/aggregate/aggregate_mapping.h"
 
 #include "predictors/group/grouping.h"

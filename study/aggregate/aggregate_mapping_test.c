@@ -1,8 +1,6 @@
 /* aggregate_mapping_test.c - who shares a node, a socket and a die under a pattern.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "study/aggregate/aggregate_mapping.h"
 
 #include "study/study_error.h"

@@ -1,8 +1,6 @@
 /* bound_fill.c - fills the table of bounds by simulation.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "study/aggregate/bound_fill.h"
 
 #include "routing/paths.h"

@@ -1,8 +1,6 @@
 /* bound_fill_test.c - the classes of the paper's node, simulated.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "study/aggregate/bound_fill.h"
 
 #include "study/study_error.h"

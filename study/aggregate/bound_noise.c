@@ -1,8 +1,6 @@
 /* bound_noise.c - placement classes of messages and collectives, and their times in the table.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "study/aggregate/bound_noise.h"
 
 #include "predictors/aggregation/bound_table.h"

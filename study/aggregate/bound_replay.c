@@ -22,8 +22,6 @@
  *
  * Seconds are `double`: ends and waits are printed with all their digits, and picoseconds would
  * change the last ones, as the times of the table are interpolated. */
-#include "config.h"
-
 #include "study/aggregate/bound_noise.h"
 #include "study/aggregate/bound_replay.h"
 #include "study/aggregate/network_pingpong.h"

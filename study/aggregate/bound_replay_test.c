@@ -4,8 +4,6 @@
  *
  * The node is that of the paper, 2 x 2 x 2 cores, and the table one that tells at a
  * glance which class was looked up: see table_new(). */
-#include "config.h"
-
 #include "study/aggregate/bound_replay.h"
 
 #include "study/study_error.h"

@@ -1,8 +1,6 @@
 /* ipc_factors.c - how aggregation patterns change the time of computations, from counted IPCs.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "study/aggregate/ipc_factors.h"
 
 #include "predictors/aggregation/ipc_model.h"

@@ -1,8 +1,6 @@
 /* network_pingpong.c - messages to and fro, and collectives, on the packet network: one number each.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "study/aggregate/network_pingpong.h"
 
 #include "study/aggregate/program_file.h"

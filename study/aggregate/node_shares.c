@@ -1,8 +1,6 @@
 /* node_shares.c - the share of a node that each task of a pattern has for its computation.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "study/aggregate/node_shares.h"
 
 /* The places of all tasks of a node. */

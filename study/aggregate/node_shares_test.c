@@ -4,8 +4,6 @@
  *
  * Bandwidths are set here and not taken from the defaults, so that a better default breaks no
  * test. */
-#include "config.h"
-
 #include "study/aggregate/node_shares.h"
 
 #include "topology/node/node_fixture.h"

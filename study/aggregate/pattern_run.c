@@ -1,8 +1,6 @@
 /* pattern_run.c - how long a program computes and communicates in an aggregation pattern.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "study/aggregate/pattern_run.h"
 
 #include <math.h>

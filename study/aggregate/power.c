@@ -1,8 +1,6 @@
 /* power.c - how much energy a job needs by how it fills its nodes.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "study/aggregate/power.h"
 
 #include "base/words.h"

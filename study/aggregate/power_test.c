@@ -1,8 +1,6 @@
 /* power_test.c - energy worked by hand, and power files that are wrong.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "study/aggregate/power.h"
 
 #include <glib/gstdio.h>

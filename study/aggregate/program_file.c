@@ -1,8 +1,6 @@
 /* program_file.c - a text as a file, for readers that take a path.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "study/aggregate/program_file.h"
 
 #include <errno.h>

@@ -1,8 +1,6 @@
 /* plan.c - the traces, machines and mappings of a study file, and the runs that it asks for.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "study/plan/plan.h"
 
 #include "sim/run.h"

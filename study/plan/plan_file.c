@@ -1,8 +1,6 @@
 /* plan_file.c - reads a study file: its keys, its values and the {NAME}s in its texts.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "study/plan/plan_file.h"
 
 #include "base/file.h"

@@ -1,8 +1,6 @@
 /* plan_test.c - study files, good and bad, and the runs that they ask for.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "study/store/store_fixture.h"
 
 #include <string.h>

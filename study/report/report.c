@@ -4,8 +4,6 @@
  *
  * The page may run and load nothing but what is in it: its content security
  * policy names the hashes of its scripts and of its style, and nothing else. */
-#include "config.h"
-
 #include "study/report/report.h"
 
 #include "study/report/report_data.h"

@@ -1,8 +1,6 @@
 /* report_data.c - the data of a report page as one JSON object.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "study/report/report_data.h"
 
 #include "study/store/row_fields.h"

@@ -5,8 +5,6 @@
  * `report_invent STORE [MAPPINGS [SPEC]]`: that many mappings (84) on a torus
  * (bgq:4x4x16x8x2: 4,096 nodes) and some on a fat tree, with links and ranks,
  * a few failures, and names that try the page's escaping.  Nothing is simulated. */
-#include "config.h"
-
 #include "study/inputs.h"
 #include "study/store/store.h"
 

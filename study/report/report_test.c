@@ -3,8 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * What the page does with it is tested in a browser: cli/study/report_test.sh. */
-#include "config.h"
-
 #include "study/report/report_data.h"
 
 #include <json-glib/json-glib.h>

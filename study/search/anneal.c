@@ -1,8 +1,6 @@
 /* anneal.c - local search by exchanging ranks: annealing, descent, relief of the busiest links.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "study/search/anneal.h"
 
 #include "sim/counters.h"

@@ -1,8 +1,6 @@
 /* anneal_test.c - annealing, descent and relief, against optima that are known.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "study/search/anneal.h"
 #include "study/search/search_fixture.h"
 #include "study/search/search.h"

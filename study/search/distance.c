@@ -1,8 +1,6 @@
 /* distance.c - hops between any two nodes of a machine, and the nodes near each.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "study/search/distance.h"
 
 #include "study/study_error.h"

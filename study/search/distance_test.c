@@ -1,8 +1,6 @@
 /* distance_test.c - hops between nodes, and trees of switches that are read from them.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "study/search/distance.h"
 
 static StudyDistance *

@@ -1,8 +1,6 @@
 /* matrix.c - communication graphs: in memory, and files in the formats of matrices and graphs.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "study/search/matrix.h"
 
 #include "base/file.h"

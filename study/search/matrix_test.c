@@ -1,8 +1,6 @@
 /* matrix_test.c - communication matrices, good and bad.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "study/search/matrix.h"
 #include "study/study_error.h"
 

@@ -1,8 +1,6 @@
 /* optimize.c - the best of many mappings by simulated time.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "study/search/optimize.h"
 #include "base/random.h"
 #include "study/session/worker_pool.h"

@@ -1,8 +1,6 @@
 /* optimize_test.c - gains, their intervals, and how runs are divided.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "study/search/optimize.h"
 #include "base/random.h"
 

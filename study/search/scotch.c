@@ -1,8 +1,6 @@
 /* scotch.c - mappings and parts of graphs by Scotch.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "study/search/distance.h"
 #include "study/search/scotch.h"
 #include "study/study_error.h"

@@ -2,8 +2,6 @@
  * same, and as good as its own program.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "study/search/scotch.h"
 #include "study/search/search_fixture.h"
 

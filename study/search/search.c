@@ -1,8 +1,6 @@
 /* search.c - candidates for a mapping, and the local search that makes them.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "study/search/search.h"
 #include "study/search/optimize.h"
 

@@ -1,8 +1,6 @@
 /* search_fixture.c - problems for the tests of searches.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "study/search/search_fixture.h"
 
 #include "base/random.h"

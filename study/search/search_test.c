@@ -1,8 +1,6 @@
 /* search_test.c - searches against published mappings, Scotch and each other.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "study/search/search.h"
 
 #include ".ci/test_data.h"

@@ -1,8 +1,6 @@
 /* slot_placement.c - ranks on slots while a mapping is searched for.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "study/search/slot_placement.h"
 
 uint32_t *

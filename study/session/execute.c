@@ -6,8 +6,6 @@
  * the plan was resolved.  So the key of a run is computed again from the inputs that are
  * really used, and the files of a trace are checked again after the run.  Machines are
  * the plan's own. */
-#include "config.h"
-
 #include "study/session/execute.h"
 
 #include "sim/run.h"

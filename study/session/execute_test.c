@@ -1,8 +1,6 @@
 /* execute_test.c - runs of a plan, whose inputs stay or change.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "study/session/execute.h"
 #include "study/store/store_fixture.h"
 

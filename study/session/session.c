@@ -1,8 +1,6 @@
 /* session.c - hands out the runs of a study and stores their results.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "study/session/session.h"
 
 #include "study/session/execute.h"

@@ -1,8 +1,6 @@
 /* session_test.c - studies that are made whole, in parts, and after trouble.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "study/session/execute.h"
 #include "study/session/session.h"
 #include "study/store/store_fixture.h"

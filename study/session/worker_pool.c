@@ -1,8 +1,6 @@
 /* worker_pool.c - processes of this machine that make jobs.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "study/session/worker_pool.h"
 
 #include "study/study_error.h"

@@ -1,8 +1,6 @@
 /* export.c - a store's runs as tables for other programs.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "study/store/export.h"
 
 #include "study/store/row_fields.h"

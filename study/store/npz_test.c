@@ -1,8 +1,6 @@
 /* npz_test.c - arrays for NumPy, read by NumPy itself.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "study/store/export.h"
 #include "study/store/store_fixture.h"
 

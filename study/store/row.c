@@ -1,8 +1,6 @@
 /* row.c - one run of a study: inputs, results, and the table of its fields.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "study/store/row_fields.h"
 #include "base/decimal.h"
 

@@ -1,8 +1,6 @@
 /* row_test.c - rows as columns and as blocks.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "study/inputs.h"
 #include "study/store/row_fields.h"
 #include "study/store/store_fixture.h"

@@ -1,8 +1,6 @@
 /* store.c - the file in which the runs of a study are kept: opening and closing it.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "study/store/row_fields.h"
 #include "study/store/store_private.h"
 

@@ -1,8 +1,6 @@
 /* store_fixture.c - rows, plans and folders for the tests of studies.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "study/store/store_fixture.h"
 
 #include "study/store/export.h"

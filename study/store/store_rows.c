@@ -1,8 +1,6 @@
 /* store_rows.c - the rows, machines, placements and edges of a store, in and out.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "study/aggregate/program_file.h"
 #include "study/inputs.h"
 #include "study/plan/plan.h"

@@ -1,8 +1,6 @@
 /* store_safety_test.c - stores on bad days: full disks, kills, other writers, shards.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "study/inputs.h"
 #include "study/store/row_fields.h"
 #include "study/report/report.h"

@@ -13,8 +13,6 @@
  *
  * Closing a file ends all POSIX locks that the process has on it, SQLite's too, so that
  * the store is opened here before SQLite opens it and closed after SQLite has closed it. */
-#include "config.h"
-
 #include "study/store/row_fields.h"
 #include "study/store/store_private.h"
 

@@ -1,8 +1,6 @@
 /* store_test.c - rows, plans and contents into a store and out again.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "study/inputs.h"
 #include "study/store/row_fields.h"
 #include "study/store/store_fixture.h"

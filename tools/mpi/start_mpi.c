@@ -8,8 +8,6 @@
  * Messages of a worker: READY when it has resolved the study, a RESULT per job, and LEFT as the
  * last one.  Messages of the master: JOB, and STOP as the last one to each worker.  No process
  * blocks inside MPI, since blocking there takes all of a core. */
-#include "config.h"
-
 #include "cli/command.h"
 #include "cli/pool_kind.h"
 #include "study/session/worker_pool.h"

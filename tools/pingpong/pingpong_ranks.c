@@ -1,8 +1,6 @@
 /* pingpong_ranks.c - the processes of an MPI job obey the orders of rank 0.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "tools/pingpong/pingpong.h"
 
 #include <mpi.h>

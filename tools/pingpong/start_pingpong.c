@@ -1,8 +1,6 @@
 /* start_pingpong.c - `hopcast-pingpong`: plans the measurements and writes their table.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "cli/command.h"
 #include "cli/print/outfile.h"
 #include "cli/print/progress.h"

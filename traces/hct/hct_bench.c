@@ -17,8 +17,6 @@
  * the first-level cache (six lines) and its patches, some 20 ns; one that is
  * not is taken apart from its bytes each time, and its block is inflated
  * first, at the speed of zlib. */
-#include "config.h"
-
 #include "traces/trace_file.h"
 #include "traces/format.h"
 #include "traces/hct/hct_file.h"

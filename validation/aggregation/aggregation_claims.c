@@ -1,8 +1,6 @@
 /* aggregation_claims.c - the claims of the aggregation paper, one figure each.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "validation/aggregation/aggregation_claims.h"
 
 #include "validation/sc13/xc30.h"

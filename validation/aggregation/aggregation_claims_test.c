@@ -1,8 +1,6 @@
 /* aggregation_claims_test.c - what `hopcast validate aggregation` is made of, apart from what it finds.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "validation/aggregation/aggregation_claims.h"
 
 #include "study/aggregate/network_pingpong.h"

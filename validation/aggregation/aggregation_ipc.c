@@ -1,8 +1,6 @@
 /* aggregation_ipc.c - computation under the patterns: Table I of the paper, and a model beside it.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "validation/aggregation/aggregation_claims.h"
 
 #include "study/aggregate/node_shares.h"

@@ -4,8 +4,6 @@
  *
  * Two short runs of each program are simulated; the further iteration of the longer one is
  * multiplied to all of the class (infiniband_patterns.c explains why that is enough). */
-#include "config.h"
-
 #include "validation/aggregation/aggregation_claims.h"
 
 #include "predictors/aggregation/aggregation_choice.h"

@@ -1,8 +1,6 @@
 /* bgq.c - experiments that were made on Blue Gene/Q, repeated in simulation in about ten seconds.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "validation/messages_at_once.h"
 #include "validation/replayed_program.h"
 #include "validation/suite.h"

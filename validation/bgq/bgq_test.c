@@ -4,8 +4,6 @@
  *
  * `hopcast validate` shows all figures; those in the lists below must agree,
  * or something in the model has been broken. */
-#include "config.h"
-
 #include "validation/messages_at_once.h"
 #include "validation/suite.h"
 

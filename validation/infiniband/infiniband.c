@@ -1,8 +1,6 @@
 /* infiniband.c - experiments that were made on InfiniBand clusters, repeated in simulation.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "validation/infiniband/infiniband.h"
 
 #include <math.h>

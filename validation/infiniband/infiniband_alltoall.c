@@ -6,8 +6,6 @@
  * conditions of the figures).  Ranks fill one node after the other, Open
  * MPI's default.  The forced algorithms are written out as messages, so that
  * they do not depend on the rules that choose one. */
-#include "config.h"
-
 #include "sim/collective/collective.h"
 #include "validation/infiniband/infiniband.h"
 

@@ -1,8 +1,6 @@
 /* infiniband_curves.c - latency and bandwidth over message sizes, between two ranks.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "study/aggregate/network_pingpong.h"
 #include "validation/infiniband/infiniband.h"
 

@@ -7,8 +7,6 @@
  * Pairs that are faster inside get costs above C, the others the reciprocal of their loss there;
  * collectives do not count.  The same procedure and costs then divide the tasks of a node among its
  * sockets and dies. */
-#include "config.h"
-
 #include "predictors/group/grouping.h"
 #include "study/aggregate/network_pingpong.h"
 #include "validation/infiniband/infiniband.h"

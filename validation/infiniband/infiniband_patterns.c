@@ -14,8 +14,6 @@
  * FT's input in the paper (1024 x 512 x 1024) is of no class of the benchmarks, so only its
  * all-to-all is run.  Each task sends 134 MB, as in the paper: 8 MiB to each of 16 (that grid has
  * four times as many). */
-#include "config.h"
-
 #include "validation/infiniband/infiniband.h"
 
 #include "topology/mapping/aggregation.h"

@@ -4,8 +4,6 @@
  *
  * Figures 3 and 4 of the paper are known from its text alone, so orders and ranges are compared,
  * not curves. */
-#include "config.h"
-
 #include "study/aggregate/network_pingpong.h"
 #include "topology/mapping/message_placement.h"
 #include "validation/infiniband/infiniband.h"

@@ -8,8 +8,6 @@
  * draw decides whether two or three messages meet on a link, so a figure is the median of several.
  * The tables of the switches are not published either: minhop's are used.  The adapter's bandwidth
  * is the 2.8 GB/s of a lone pair there. */
-#include "config.h"
-
 #include "validation/infiniband/infiniband.h"
 #include "validation/messages_at_once.h"
 

@@ -5,8 +5,6 @@
  * That each figure has its experiment and its data, and that what the
  * experiments share measures what it says: on a torus, against its own
  * closed forms. */
-#include "config.h"
-
 #include "study/aggregate/network_pingpong.h"
 #include "validation/infiniband/infiniband.h"
 #include "topology/mapping/aggregation.h"

@@ -1,8 +1,6 @@
 /* placements_test.c - the classes of pairs in a node, against counts and hand-made cases.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "validation/infiniband/infiniband.h"
 
 #define SYMMETRIES 128 /* 2 sockets, 2 x 2 dies, 4 x 2 cores to swap: 2^7 */

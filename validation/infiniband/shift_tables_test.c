@@ -6,8 +6,6 @@
  * measured 1.3 to 2.5 GB/s per node on, from 2.8 for a pair alone, and its
  * forwarding tables are public.  PNNL's 1.3 is three messages on a link of
  * 3.95 GB/s, which those tables make and evenly spread ones do not. */
-#include "config.h"
-
 #include "validation/infiniband/infiniband.h"
 
 #include ".ci/test_data.h"

@@ -1,8 +1,6 @@
 /* sc13_claims.c - the claims of the SC13 paper, compared with simulated runs.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "validation/sc13/sc13.h"
 
 #include <math.h>

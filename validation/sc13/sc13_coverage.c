@@ -1,8 +1,6 @@
 /* sc13_coverage.c - coverage of the intervals around predicted times.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/scoring/feature_sets.h"
 #include "predictors/scoring/interval.h"
 #include "predictors/table/samples.h"

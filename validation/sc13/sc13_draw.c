@@ -1,8 +1,6 @@
 /* sc13_draw.c - the points of the figures of the SC13 study.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/scoring/feature_sets.h"
 #include "predictors/table/samples.h"
 #include "validation/sc13/sc13.h"

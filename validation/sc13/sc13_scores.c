@@ -1,8 +1,6 @@
 /* sc13_scores.c - scores of the sets of features as predictors of the times of mappings.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "predictors/scoring/feature_sets.h"
 #include "validation/sc13/sc13.h"
 

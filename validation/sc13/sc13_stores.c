@@ -1,8 +1,6 @@
 /* sc13_stores.c - the cases of the SC13 study, from its stores.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "study/store/store.h"
 #include "validation/sc13/sc13.h"
 

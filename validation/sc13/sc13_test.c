@@ -1,8 +1,6 @@
 /* sc13_test.c - cases of the SC13 study from made-up stores.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "study/store/store.h"
 #include "study/store/store_fixture.h"
 #include "validation/sc13/sc13.h"

@@ -1,8 +1,6 @@
 /* xc30.c - slow-downs by dense placement of SPEC MPI2007 on a Cray XC30, predicted without counters.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "validation/sc13/xc30.h"
 
 #include "predictors/scoring/scores.h"

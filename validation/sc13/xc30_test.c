@@ -3,8 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * With --verbose the figures of the handbook's page aggregation-models. */
-#include "config.h"
-
 #include "validation/sc13/xc30.h"
 
 #include ".ci/test_data.h"

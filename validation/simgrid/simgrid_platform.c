@@ -4,8 +4,6 @@
  *
  * With it SimGrid's own replayer, smpirun -replay, runs on our links and our
  * routes; see the handbook page on the flow network. */
-#include "config.h"
-
 #include "sim/net/flow_platform.h"
 
 /* Hosts for the nodes 0 .. n_nodes-1. */
