@@ -604,7 +604,7 @@ void
 torus_grow_ports (Bucket *bucket)
 {
   bucket->ports_capacity = MAX (256, 2 * bucket->ports_capacity);
-  bucket->ports = g_renew (uint32_t, bucket->ports, bucket->ports_capacity + AHEAD);
+  bucket->ports = g_renew (uint32_t, bucket->ports, bucket->ports_capacity);
 }
 
 void
@@ -630,9 +630,10 @@ first_window (const Torus *net)
   return -1;
 }
 
-/* Records of waiting packets have the low 32 bits of times, whose differences
- * are right up to 2 ms.  Packets that are here since before at_ps count as waited up
- * to now, and begin again. */
+/* Packet.since has the low 32 bits of a time, and differences of them are right
+ * up to 2.1 ms.  A packet may be on its way for 2.0 ms (torus_check_limits() and the
+ * largest midplane latency), so the others must be younger than 0.13 ms: those that are here
+ * since before at_ps count as waited up to now, and begin again. */
 static RARE void
 sweep (Torus *net, int64_t at_ps)
 {
@@ -774,8 +775,6 @@ look_all (Torus *net, Bucket *bucket)
   for (uint32_t i = 0; i < bucket->n_ports;) {
     uint32_t n = bucket->n_ports;
 
-    for (uint32_t k = 0; k < AHEAD; k++)
-      bucket->ports[n + k] = bucket->ports[n - 1];
     for (; i < n; i++) {
       prefetch_port (net, bucket->ports[MIN (i + FAR_AHEAD, n - 1)]);
       prefetch_waiting (net, bucket->ports[MIN (i + NEAR_AHEAD, n - 1)]);

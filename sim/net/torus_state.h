@@ -38,7 +38,7 @@
 #define MAX_PORTS       (2 * TOPO_MAX_DIMENSIONS)
 #define MAX_SLOTS       4095u /* of one virtual channel of a link */
 #define NOWHERE         255u
-#define SWEEP_PS        (INT64_C (1) << 30)
+#define SWEEP_PS        (INT64_C (1) << 27)
 
 /* The engine's own virtual channels. */
 enum { BUBBLE, PRIORITY, VCS };
@@ -218,7 +218,7 @@ typedef struct {
 /* Those of a Blue Gene/Q as it is. */
 static const Places torus_bgq_places = PLACES (10, 7, 3, 7, 3, 4);
 
-/* Arrays are read so far beyond their ends when memory is fetched ahead. */
+/* Receptions are read so far beyond their end when memory is fetched ahead. */
 #define AHEAD 32u
 
 typedef struct {
