@@ -169,10 +169,10 @@ static Received
 receive_from (MpiPool *pool, guint worker, StudyPoolResult *result)
 {
   Rank *rank = &pool->ranks[worker];
-  gint64 now_us = g_get_monotonic_time ();
   gboolean broken;
   int tag = TAG_LEFT;
   g_autoptr (GByteArray) message = receive ((int) worker + 1, &tag, &broken);
+  gint64 now_us = g_get_monotonic_time ();
   ResultHeader header;
 
   lost_any = lost_any || broken;
