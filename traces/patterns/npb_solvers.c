@@ -436,7 +436,7 @@ norm (PatternOps *ops)
 static void
 lu_step (const Npb *npb, const Part *part, gboolean is_last, PatternOps *ops)
 {
-  /* The inner points of one plane's border: boundary points of the grid do not take part-> */
+  /* The inner points of one plane's border: boundary points of the grid do not take part. */
   uint64_t n_planes = part->nz - 2;
   uint64_t x_bytes = LU_VARIABLES * DOUBLE_BYTES * (part->ny - part->y_edges);
   uint64_t y_bytes = LU_VARIABLES * DOUBLE_BYTES * (part->nx - part->x_edges);
