@@ -133,13 +133,14 @@ predict_levenberg (PredictExpression *expression, double *parameters, const Pred
         freedom->unknown[step] != PREDICT_FIXED)
       step_of[freedom->unknown[step]] = step;
   for (uint32_t at = 0; at < n; at++) {
-    const PredictParameter *bounds = &freedom->bounds[at];
+    const PredictParameter *bounds;
     double low, high, share;
 
     if (at >= freedom->n_bounded) {
       inner[at] = before[at] = expression->steps[step_of[at]].value;
       continue;
     }
+    bounds = &freedom->bounds[at];
     before[at] = parameters[at];
     low = predict_parameter_inner (bounds, bounds->low);
     high = predict_parameter_inner (bounds, bounds->high);

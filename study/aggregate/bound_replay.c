@@ -418,7 +418,6 @@ fits (const Post *post, const Message *message)
 }
 
 /* --- Steps --- */
-/* --- Steps --- */
 
 static void
 post_send (Replay *replay, uint32_t rank, const Step *step)

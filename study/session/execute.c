@@ -363,8 +363,6 @@ study_job_make (void *data, guint job, gboolean *spent)
 
 /* --- In the master --- */
 
-/* --- Read by the master --- */
-
 static GBytes *
 bytes_of (GVariant *variant)
 {

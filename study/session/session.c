@@ -467,6 +467,8 @@ study_session_run (const StudyPlan *plan, const StudyPoolKind *maker,
   if (!study_store_set_plan (store, plan->name, plan->text, (StudyRow **) rows->pdata, rows->len,
                              error))
     return FALSE;
+  /* Workers, which are forked, need not carry them. */
+  g_clear_pointer (&rows, g_ptr_array_unref);
   for (guint i = 0; i < plan->machines->len; i++) {
     const StudyMachine *machine = g_ptr_array_index (plan->machines, i);
 

@@ -271,8 +271,7 @@ give (StudyPool *base, guint worker, guint job)
 static void
 bury (Pool *pool, Worker *worker, gboolean spent)
 {
-  gboolean has_begun =
-      worker->n_made == 0 || pool->n_begun[worker - pool->workers] > worker->n_made;
+  gboolean has_begun;
   guint first = 0;
   int status = 0;
 
@@ -281,6 +280,8 @@ bury (Pool *pool, Worker *worker, gboolean spent)
     kill (worker->pid, SIGKILL); /* a process whose socket broke may live on */
   while (waitpid (worker->pid, &status, 0) < 0 && errno == EINTR)
     ;
+  /* What it shared is final now that it is dead. */
+  has_begun = worker->n_made == 0 || pool->n_begun[worker - pool->workers] > worker->n_made;
   if (!spent && worker->n_jobs > 0 && has_begun) {
     StudyPoolResult result = { .job = worker->jobs[0] };
 
