@@ -127,6 +127,12 @@ torus_free (SimNetwork *base)
     g_free (net->bucket[window].ports);
     g_free (net->bucket[window].receptions);
   }
+  for (uint32_t i = 0; i < net->spare_ports.n; i++)
+    g_free (net->spare_ports.bucket[i].ports);
+  for (uint32_t i = 0; i < net->spare_receptions.n; i++)
+    g_free (net->spare_receptions.bucket[i].receptions);
+  g_free (net->spare_ports.bucket);
+  g_free (net->spare_receptions.bucket);
   g_free (net->bucket);
   g_free (net->occupied);
   g_free (net->scratch);
@@ -225,7 +231,10 @@ sim_packet_new (const TopoMachine *machine, const TopoMapping *mapping, RoutePol
   int64_t window_ps;
   Torus *net;
 
-  if (policy != ROUTE_POLICY_DETERMINISTIC)
+  /* Windows are shorter than the shortest packet, which takes no time at all on links
+   * of more than some 80 TB/s. */
+  if (policy != ROUTE_POLICY_DETERMINISTIC ||
+      packet_bytes_ps (p->packet.chunk_bytes + p->packet.trailer_bytes, wire_Bps) < 1)
     return sim_packet_general_new (machine, mapping, policy, client, client_data, error);
   if (!torus_check_limits (machine, error))
     return NULL;
@@ -270,11 +279,17 @@ sim_packet_new (const TopoMachine *machine, const TopoMapping *mapping, RoutePol
   while (net->window_bits < MAX_WINDOW_BITS && INT64_C (2) << net->window_bits <= window_ps)
     net->window_bits++;
   net->window = -1;
-  net->sweep_ps = SWEEP_PS;
+  /* A packet that waits and one on its way are less than 2^31 ps apart. */
+  net->sweep_every_ps = INT64_C (1) << 30;
+  while (net->sweep_every_ps + net->latency_ps[1] >= INT32_MAX)
+    net->sweep_every_ps /= 2;
+  net->sweep_ps = net->sweep_every_ps;
   net->n_ring = 64;
   while (net->n_ring < MAX_RING && (int64_t) net->n_ring << net->window_bits < RING_PS)
     net->n_ring *= 2;
   net->bucket = g_new0 (Bucket, net->n_ring);
+  net->spare_ports.bucket = g_new (Bucket, net->n_ring);
+  net->spare_receptions.bucket = g_new (Bucket, net->n_ring);
   net->occupied = g_new0 (uint64_t, net->n_ring / 64);
   net->engine.schedule = sim_schedule_new (net->n_nodes, INT64_C (1) << net->window_bits);
   return &net->engine.base;

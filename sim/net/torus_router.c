@@ -601,15 +601,29 @@ sort_receptions (Torus *net, Bucket *bucket)
 
 #ifndef TORUS_BGQ
 void
-torus_grow_ports (Bucket *bucket)
+torus_grow_ports (Torus *net, Bucket *bucket)
 {
+  if (bucket->ports_capacity == 0 && net->spare_ports.n > 0) {
+    const Bucket *spare = &net->spare_ports.bucket[--net->spare_ports.n];
+
+    bucket->ports = spare->ports;
+    bucket->ports_capacity = spare->ports_capacity;
+    return;
+  }
   bucket->ports_capacity = MAX (256, 2 * bucket->ports_capacity);
   bucket->ports = g_renew (uint32_t, bucket->ports, bucket->ports_capacity);
 }
 
 void
-torus_grow_receptions (Bucket *bucket)
+torus_grow_receptions (Torus *net, Bucket *bucket)
 {
+  if (bucket->receptions_capacity == 0 && net->spare_receptions.n > 0) {
+    const Bucket *spare = &net->spare_receptions.bucket[--net->spare_receptions.n];
+
+    bucket->receptions = spare->receptions;
+    bucket->receptions_capacity = spare->receptions_capacity;
+    return;
+  }
   bucket->receptions_capacity = MAX (256, 2 * bucket->receptions_capacity);
   bucket->receptions = g_renew (uint64_t, bucket->receptions, bucket->receptions_capacity + AHEAD);
 }
@@ -631,9 +645,8 @@ first_window (const Torus *net)
 }
 
 /* Packet.since has the low 32 bits of a time, and differences of them are right
- * up to 2.1 ms.  A packet may be on its way for 2.0 ms (torus_check_limits() and the
- * largest midplane latency), so the others must be younger than 0.13 ms: those that are here
- * since before at_ps count as waited up to now, and begin again. */
+ * up to 2.1 ms.  So packets that are here since before at_ps count as waited up to
+ * now, and begin again. */
 static RARE void
 sweep (Torus *net, int64_t at_ps)
 {
@@ -736,7 +749,6 @@ receive_all (Torus *net, Bucket *bucket)
     receive (net, keys[i]);
   }
   net->n_looks += n;
-  bucket->n_receptions = 0;
 }
 
 static PREFETCHES
@@ -781,7 +793,6 @@ look_all (Torus *net, Bucket *bucket)
       look (net, bucket->ports[i]);
     }
   }
-  bucket->n_ports = 0;
 }
 
 static void
@@ -790,9 +801,9 @@ enter (Torus *net, int64_t window)
   int64_t window_ps = window << net->window_bits;
 
   /* Nothing happens in between, so the sweeps that are due may all be now. */
-  for (; net->sweep_ps <= window_ps; net->sweep_ps += SWEEP_PS) {
+  for (; net->sweep_ps <= window_ps; net->sweep_ps += net->sweep_every_ps) {
     if (net->in_flight == 0) {
-      net->sweep_ps = window_ps + SWEEP_PS;
+      net->sweep_ps = window_ps + net->sweep_every_ps;
       break;
     }
     sweep (net, net->sweep_ps);
@@ -812,6 +823,11 @@ run_window (Torus *net)
   if (bucket->n_receptions > 0)
     receive_all (net, bucket);
   look_all (net, bucket);
+  if (bucket->ports_capacity > 0)
+    net->spare_ports.bucket[net->spare_ports.n++] = *bucket;
+  if (bucket->receptions_capacity > 0)
+    net->spare_receptions.bucket[net->spare_receptions.n++] = *bucket;
+  *bucket = (Bucket){ 0 };
   net->occupied[index / 64] &= ~(UINT64_C (1) << (index % 64));
   apply_all (net);
 }

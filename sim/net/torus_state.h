@@ -38,7 +38,6 @@
 #define MAX_PORTS       (2 * TOPO_MAX_DIMENSIONS)
 #define MAX_SLOTS       4095u /* of one virtual channel of a link */
 #define NOWHERE         255u
-#define SWEEP_PS        (INT64_C (1) << 27)
 
 /* The engine's own virtual channels. */
 enum { BUBBLE, PRIORITY, VCS };
@@ -173,6 +172,13 @@ typedef struct {
   uint32_t n_ports, ports_capacity, n_receptions, receptions_capacity;
 } Bucket;
 
+/* Arrays that a window has left, for another: what was written last is in the cache, and a
+ * burst that visits each bucket in turn does not enlarge them all. */
+typedef struct {
+  Bucket *bucket; /* [n_ring] with ports, or with receptions */
+  uint32_t n;
+} Spare;
+
 /* Where things are in a node's memory, in bytes, and slots of the receive buffers. */
 typedef struct {
   uint32_t n_slots[VCS];
@@ -251,12 +257,13 @@ typedef struct {
   uint32_t window_bits;
   int64_t window, window_ps; /* the current one, and when it begins */
   int64_t now_ps;
-  int64_t sweep_ps;   /* when Packet.since must be looked after */
-  uint64_t in_flight; /* packets that have left their FIFO and are not received */
+  int64_t sweep_ps, sweep_every_ps; /* when Packet.since must be looked after */
+  uint64_t in_flight;               /* packets that have left their FIFO and are not received */
   uint64_t n_looks;
   uint32_t n_ring;    /* windows in the ring of buckets, a power of two */
   Bucket *bucket;     /* [n_ring] */
   uint64_t *occupied; /* bit bucket */
+  Spare spare_ports, spare_receptions;
   uint64_t *scratch;
   uint32_t scratch_capacity;
 
@@ -383,8 +390,8 @@ next_port (const Torus *net, uint32_t way)
 /* --- Windows --- */
 
 /* Room for more. */
-void torus_grow_ports (Bucket *bucket);
-void torus_grow_receptions (Bucket *bucket);
+void torus_grow_ports (Torus *net, Bucket *bucket);
+void torus_grow_receptions (Torus *net, Bucket *bucket);
 
 static ALWAYS_INLINE Bucket *
 bucket_at (Torus *net, int64_t window)
@@ -411,7 +418,7 @@ wake (Torus *net, uint32_t node, uint32_t port_index, Port *port, int64_t at_ps)
   }
   bucket = bucket_at (net, window);
   if (G_UNLIKELY (bucket->n_ports == bucket->ports_capacity))
-    torus_grow_ports (bucket);
+    torus_grow_ports (net, bucket);
   bucket->ports[bucket->n_ports++] = node << 4 | port_index;
 }
 
@@ -428,7 +435,7 @@ expect_reception (Torus *net, uint32_t node, uint32_t place, int64_t at_ps)
   }
   bucket = bucket_at (net, window);
   if (G_UNLIKELY (bucket->n_receptions == bucket->receptions_capacity))
-    torus_grow_receptions (bucket);
+    torus_grow_receptions (net, bucket);
   bucket->receptions[bucket->n_receptions++] =
       (uint64_t) (at_ps & ((1 << net->window_bits) - 1)) << 41 | (uint64_t) place << 24 | node;
 }

@@ -178,15 +178,15 @@ draw_machine (Program *program, BaseRandom *random)
                                        NULL };
   static const struct {
     const char *key;
-    const char *values[8];
+    const char *values[9];
   } draws[] = {
-    { "router.bubble_tokens", { "", "", "", "2", "3", "8", "20", NULL } },
+    { "router.bubble_tokens", { "", "", "", "2", "3", "8", "200", NULL } },
     { "router.priority_tokens", { "", "", "2", "9", NULL } },
     { "router.receiver_grants", { "", "", "1", "3", NULL } },
-    { "router.reception_packets", { "", "", "1", "9", NULL } },
-    { "link.hop_latency", { "", "", "", "1ns", "37ns", "20us", NULL } },
+    { "router.reception_packets", { "", "", "1", "3000", NULL } },
+    { "link.hop_latency", { "", "", "", "1ns", "37ns", "20us", "1ms", NULL } },
     { "link.token_latency", { "", "", "", "1ns", "90ns", "12us", NULL } },
-    { "link.midplane_latency", { "", "0ns", "300ns", NULL } },
+    { "link.midplane_latency", { "", "0ns", "300ns", "1ms", NULL } },
     { "messaging.injection_latency", { "", "", "1ns", "1us", NULL } },
     { "messaging.reception_latency", { "", "", "0ns", "1us", NULL } },
     { "messaging.memory_bandwidth", { "", "", "1GB/s", "200MB/s", NULL } },
