@@ -34,7 +34,6 @@ TopoMachine *cli_map_machine_new (const CliMapOptions *options, GError **error);
 /* Checks that --ranks is at least 1, or missing when it is not required. */
 gboolean cli_map_check_ranks (const CliMapOptions *options, gboolean required, GError **error);
 
-
 /* The launcher of that name, given with --to; NULL and *error: unknown, or `kind` is NULL. */
 const TopoLauncher *cli_map_parse_kind (const char *kind, GError **error);
 
