@@ -33,10 +33,9 @@
 #define RARE          __attribute__ ((noinline))
 
 #define MAX_WINDOW_BITS 15u
-#define RING_PS         (INT64_C (8) << 20) /* so much of the future is in buckets; the rest is rare */
+#define RING_PS         (INT64_C (8) << 20) /* time ahead that buckets cover; events beyond are rare */
 #define MAX_RING        16384u
 #define MAX_PORTS       (2 * TOPO_MAX_DIMENSIONS)
-#define MAX_SLOTS       4095u /* of one virtual channel of a link */
 #define NOWHERE         255u
 
 /* The engine's own virtual channels. */
@@ -95,7 +94,7 @@ typedef struct {
 
 _Static_assert(sizeof (Port) == 64, "a port is its slots and one cache line");
 
-/* What only the priority VC needs.  Behind it: the slots of its receive buffer. */
+/* The part of a port that only the priority VC needs.  The slots of its receive buffer follow it. */
 typedef struct {
   Lists lists;
   uint64_t chunks;
@@ -111,13 +110,13 @@ typedef struct {
 /* A network injection FIFO: the packet at its head and the memory FIFOs behind. */
 typedef struct {
   int64_t ready_ps;  /* the head is there from then on; without one: the last packet is gone */
-  int64_t chosen_ps; /* descriptors injected up to then came before the head was chosen */
+  int64_t chosen_ps; /* descriptors injected up to this time precede the choice of the head */
   Packet packet;     /* the head */
   uint8_t vc;        /* of the head */
   bool has_head;
   bool injected;            /* the head was chosen when its descriptor came */
   bool stayed;              /* the head's memory FIFO has descriptors left */
-  uint32_t sequence;        /* ... which was the so-manieth of all */
+  uint32_t sequence;        /* of that injection among all */
   uint32_t last_feeder;     /* circle of memory FIFOs with descriptors: the last served */
   uint32_t previous_feeder; /* ... before the head was chosen */
   uint32_t first_incoming, last_incoming; /* descriptors that came since */
@@ -140,12 +139,12 @@ typedef struct {
   uint32_t owner;
   uint64_t bytes_left;
   int64_t at_ps;     /* injected */
-  uint32_t sequence; /* of the injections of all */
+  uint32_t sequence; /* of the injection among all */
   uint8_t vc, fifo, envelope_chunks, software_bytes;
   bool data_left;
 } Descriptor;
 
-/* What a node does to another, kept back until its memory has been fetched. */
+/* A packet on its way to another node, kept back until that node's memory has been fetched. */
 typedef struct {
   int64_t at_ps;
   Packet packet;
@@ -155,6 +154,7 @@ typedef struct {
   uint8_t port; /* which it wants next, NOWHERE: it is received */
 } Going;
 
+/* A token on its way back to the sender, kept back likewise. */
 typedef struct {
   int64_t at_ps;
   uint32_t node;
@@ -172,7 +172,7 @@ typedef struct {
   uint32_t n_ports, ports_capacity, n_receptions, receptions_capacity;
 } Bucket;
 
-/* Arrays that a window has left, for another: what was written last is in the cache, and a
+/* Arrays of past windows, for reuse by later ones: the last array is still in the cache, and a
  * burst that visits each bucket in turn does not enlarge them all. */
 typedef struct {
   Bucket *bucket; /* [n_ring] with ports, or with receptions */
@@ -221,7 +221,7 @@ typedef struct {
     .priority_bytes = (uint32_t) sizeof (PriorityPort) + 64 * SLOT_LINES (priority),              \
   }
 
-/* Those of a Blue Gene/Q as it is. */
+/* The places of a Blue Gene/Q with its default parameters. */
 static const Places torus_bgq_places = PLACES (10, 7, 3, 7, 3, 4);
 
 /* Receptions are read so far beyond their end when memory is fetched ahead. */
