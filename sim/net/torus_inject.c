@@ -80,6 +80,8 @@ take_packet (Torus *net, Fifo *fifo)
   Descriptor *descriptor = &net->descriptor[index];
 
   fifo->packet = (Packet){ .way = descriptor->way, .message = descriptor->message };
+  if (descriptor->vc == DYNAMIC)
+    fifo->packet.dynamic = (uint8_t) (IS_DYNAMIC | descriptor->zone << ZONE_SHIFT);
   fifo->vc = descriptor->vc;
   fifo->has_head = true;
   if (descriptor->envelope_chunks) {
@@ -219,6 +221,9 @@ packed_way (const Torus *net, const RouteWay *way)
 void
 torus_send (SimNetwork *base, const SimMessage *message, int64_t at_ps)
 {
+  static const uint8_t vc_of[ROUTE_VCS] = {
+    [ROUTE_VC_DYNAMIC] = DYNAMIC, [ROUTE_VC_BUBBLE] = BUBBLE, [ROUTE_VC_PRIORITY] = PRIORITY
+  };
   Torus *net = (Torus *) base;
   uint32_t index = packet_engine_message (&net->engine, message, at_ps);
   uint32_t node = net->engine.mapping->node[message->source_rank];
@@ -230,13 +235,13 @@ torus_send (SimNetwork *base, const SimMessage *message, int64_t at_ps)
     uint32_t to = pool_take (&net->descriptors, (void **) &net->descriptor, sizeof (Descriptor),
                              offsetof (Descriptor, next));
 
-    g_assert (from->vc != ROUTE_VC_DYNAMIC);
     net->descriptor[to] = (Descriptor){
       .way = packed_way (net, &from->way),
       .message = index,
       .owner = from->owner,
       .bytes_left = from->bytes_left,
-      .vc = from->vc == ROUTE_VC_PRIORITY ? PRIORITY : BUBBLE,
+      .vc = vc_of[from->vc],
+      .zone = from->zone,
       .fifo = from->fifo,
       .envelope_chunks = from->envelope_chunks,
       .software_bytes = from->software_bytes,

@@ -1,4 +1,4 @@
-/* torus_network.c - the packet network of a torus whose packets all take deterministic ways.
+/* torus_network.c - the packet network of a torus: its construction, and the laws at the end of a run.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/net/torus_state.h"
@@ -7,55 +7,138 @@
 
 /* --- The laws at the end of a run ---
  *
- * Every packet is delivered, every token is back, bytes in = bytes out. */
+ * Every packet is delivered, every token is back, bytes in = bytes out.  When
+ * packets are left, nothing can ever move them: the dump names the first of
+ * them with the ports that they wait for. */
 
-#define DUMPED_PORTS 20u
+#define DUMPED_PACKETS 20u
 
-static bool
-is_idle (const Torus *net, uint32_t node, uint32_t port_index)
+static void
+print_packet (const Torus *net, uint32_t node, const char *place, uint32_t message, uint32_t way,
+              uint32_t chunks, GString *out)
 {
-  Port *port = port_of (net, node_at (net, node), port_index);
+  const SimMessage *public = &net->engine.message[message].public;
+  TopoCoordinates coordinates = topo_shape_coordinates (&net->messages.route.shape, node);
+  uint32_t port_index = next_port (net, way), tokens[VCS] = { 0 };
+
+  for (uint32_t vc = 0; vc < VCS; vc++)
+    for (uint32_t slot = 0; slot < net->places.n_slots[vc]; slot++)
+      tokens[vc] += vc_slots (net, node, port_index, vc)[slot] <= net->now_ps;
+  g_string_append (out, "\n  node (");
+  for (uint32_t dimension = 0; dimension < net->messages.route.shape.n_dimensions; dimension++)
+    g_string_append_printf (out, "%s%u", dimension ? "," : "", coordinates.at[dimension]);
+  g_string_append_printf (
+      out,
+      ") %s: packet of %u chunks, rank %u -> %u, next %c%c with %u dynamic, %u bubble, %u priority"
+      " tokens",
+      place, chunks, public->source_rank, public->destination_rank,
+      topo_dimension_letter (port_index / 2), port_index % 2 ? '+' : '-',
+      net->dynamic_tokens - net->dynamic[node].used[port_index], tokens[BUBBLE], tokens[PRIORITY]);
+}
+
+/* Returns how many it printed, at most `n`. */
+static uint32_t
+print_lists (const Torus *net, uint32_t node, uint32_t port_index, uint32_t n, GString *out)
+{
+  static const char *const places[VCS] = { "bubble receive buffer", "priority receive buffer" };
+  const Port *port = port_of (net, node_at (net, node), port_index);
+  uint32_t n_printed = 0;
+
+  for (uint32_t list = 0; list < LIST (VCS, 0); list++) {
+    uint32_t vc = list / 2, turns = list % 2;
+    const Lists *lists = vc_lists (net, node, port_index, vc);
+
+    if (!(port->listed >> list & 1))
+      continue;
+    for (uint32_t id = lists->head[turns]; n_printed < n; id = vc_links (net, node, vc)[id]) {
+      const Packet *packet = vc_packet (net, node, vc, id);
+
+      print_packet (net, node, places[vc], packet->message, packet->way, packet->chunks, out);
+      n_printed++;
+      if (id == lists->tail[turns])
+        break;
+    }
+  }
+  return n_printed;
+}
+
+static uint32_t
+print_queue (const Torus *net, uint32_t node, const Queue *queue, uint32_t n, GString *out)
+{
+  uint32_t n_printed = 0;
+
+  for (uint32_t at = queue->head; at != 0 && n_printed < n;) {
+    const DynamicPacket *packet = &net->dynamic_packet[at - 1];
+
+    print_packet (net, node, "dynamic receive buffer", packet->message, packet->way, packet->chunks,
+                  out);
+    n_printed++;
+    at = packet->next;
+  }
+  return n_printed;
+}
+
+static uint32_t
+print_node (const Torus *net, uint32_t node, uint32_t n, GString *out)
+{
+  uint32_t n_printed = 0;
+
+  for (uint32_t port = 0; port < net->n_ports; port++)
+    n_printed += print_lists (net, node, port, n - n_printed, out);
+  for (uint32_t bit = 0; bit < net->n_ports * MAX_QUEUES; bit++)
+    n_printed += print_queue (net, node, &net->dynamic[node].queue[bit], n - n_printed, out);
+  for (uint32_t fifo_index = 0; fifo_index < net->n_fifos && n_printed < n; fifo_index++) {
+    const Fifo *fifo = fifo_of (net, node_at (net, node), fifo_index);
+
+    if (!fifo->has_head)
+      continue;
+    print_packet (net, node, "injection FIFO", fifo->packet.message, fifo->packet.way,
+                  fifo->packet.chunks, out);
+    n_printed++;
+  }
+  return n_printed;
+}
+
+/* Every token is at its port, or on its way there. */
+static bool
+has_tokens (const Torus *net, uint32_t node, uint32_t port_index)
+{
+  const DynamicNode *dynamic = &net->dynamic[node];
+  const Returns *returns = &dynamic->returns[port_index];
+  uint32_t used = dynamic->used[port_index];
 
   for (uint32_t vc = 0; vc < VCS; vc++)
     for (uint32_t slot = 0; slot < net->places.n_slots[vc]; slot++)
       if (vc_slots (net, node, port_index, vc)[slot] == NEVER_PS)
         return false;
-  return !is_wanted (port);
-}
-
-static void
-print_port (const Torus *net, uint32_t node, uint32_t port_index, GString *out)
-{
-  const Port *port = port_of (net, node_at (net, node), port_index);
-  TopoCoordinates coordinates = topo_shape_coordinates (&net->messages.route.shape, node);
-
-  g_string_append (out, "\n  node (");
-  for (uint32_t dimension = 0; dimension < net->messages.route.shape.n_dimensions; dimension++)
-    g_string_append_printf (out, "%s%u", dimension ? "," : "", coordinates.at[dimension]);
-  g_string_append_printf (out, ") port %c%c: wanted by receive buffers %x and FIFOs %x",
-                          topo_dimension_letter (port_index / 2), port_index % 2 ? '+' : '-',
-                          port->listed, port->want[BUBBLE] | port->want[PRIORITY] | port->future);
+  for (uint32_t i = 0; i < returns->n; i++)
+    used -= returns->chunks[i];
+  for (uint32_t at = dynamic->spilled[port_index]; at != 0; at = net->spilled[at - 1].next)
+    used -= net->spilled[at - 1].chunks;
+  return used == 0;
 }
 
 static gboolean
 check_idle (const Torus *net, GError **error)
 {
-  g_autoptr (GString) out = g_string_new (NULL);
-  uint32_t n_printed = 0;
+  if (net->in_flight > 0 || net->descriptors.n_taken > 0 || net->engine.messages.n_taken > 0) {
+    g_autoptr (GString) out = g_string_new (NULL);
+    uint32_t n_printed = 0;
 
-  for (uint32_t node = 0; node < net->n_nodes; node++)
-    for (uint32_t port = 0; port < net->n_ports; port++)
-      if (!is_idle (net, node, port) && n_printed++ < DUMPED_PORTS)
-        print_port (net, node, port, out);
-  if (n_printed > 0 || net->in_flight > 0 || net->descriptors.n_taken > 0) {
+    for (uint32_t node = 0; node < net->n_nodes && n_printed < DUMPED_PACKETS; node++)
+      n_printed += print_node (net, node, DUMPED_PACKETS - n_printed, out);
     g_set_error (error, SIM_ERROR, SIM_ERROR_STALL,
                  "network stalled at %" G_GINT64_FORMAT " ps: %" G_GUINT64_FORMAT
                  " packets and %u descriptors cannot move; blocked:%s",
                  net->now_ps, net->in_flight, net->descriptors.n_taken, out->str);
     return FALSE;
   }
-  g_assert (net->engine.messages.n_taken == 0 && net->feeders.n_taken == 0);
+  g_assert (net->dynamic_packets.n_taken == 0 && net->feeders.n_taken == 0);
   g_assert (net->engine.payload_sent == net->engine.payload_received);
+  for (uint32_t node = 0; node < net->n_nodes; node++)
+    for (uint32_t port = 0; port < net->n_ports; port++)
+      g_assert (has_tokens (net, node, port) &&
+                !is_wanted (port_of (net, node_at (net, node), port)));
   return TRUE;
 }
 
@@ -78,6 +161,7 @@ collect_counters (Torus *net)
       counters->link[(size_t) node * net->n_ports + port_index] = (SimLinkCounters){
         .payload_bytes = sent->payload_bytes,
         .bubble_chunks = sent->bubble_chunks,
+        .dynamic_chunks = net->dynamic[node].chunks[port_index],
         .priority_chunks = priority_port (net, node, port_index)->chunks,
         .received_packets = sent->packets, /* all arrive */
         .buffered_packets = waited->packets,
@@ -126,11 +210,15 @@ torus_free (SimNetwork *base)
   for (uint32_t window = 0; window < net->n_ring; window++) {
     g_free (net->bucket[window].ports);
     g_free (net->bucket[window].receptions);
+    g_free (net->bucket[window].arrivals);
   }
   for (uint32_t i = 0; i < net->spare_ports.n; i++)
     g_free (net->spare_ports.bucket[i].ports);
   for (uint32_t i = 0; i < net->spare_receptions.n; i++)
     g_free (net->spare_receptions.bucket[i].receptions);
+  for (uint32_t i = 0; i < net->spare_arrivals.n; i++)
+    g_free (net->spare_arrivals.bucket[i].arrivals);
+  g_free (net->spare_arrivals.bucket);
   g_free (net->spare_ports.bucket);
   g_free (net->spare_receptions.bucket);
   g_free (net->bucket);
@@ -138,6 +226,10 @@ torus_free (SimNetwork *base)
   g_free (net->scratch);
   g_free (net->feeder);
   g_free (net->descriptor);
+  g_free (net->dynamic_packet);
+  g_free (net->spilled);
+  g_free (net->in_order);
+  packet_table_free (net->dynamic);
   packet_table_free (net->nodes);
   packet_table_free (net->priority_ports);
   packet_table_free (net->priority_slots);
@@ -168,8 +260,10 @@ init_ways (Torus *net)
     uint32_t hops = route->shape.wrap[dimension] ? size / 2 : size - 1;
 
     net->first_bit[dimension] = (uint8_t) bit;
-    for (; hops > 0; hops >>= 1)
+    for (; hops > 0; hops >>= 1) {
+      net->hops_of[dimension] |= 1u << bit;
       net->dimension_of_bit[bit++] = (uint8_t) dimension;
+    }
   }
   net->hops_mask = (1u << bit) - 1;
   net->first_sign = (uint8_t) bit;
@@ -197,6 +291,8 @@ init_places (Torus *net)
   net->priority_links =
       packet_table_new ((n_links << net->places.id_shift[PRIORITY]) * sizeof *net->priority_links);
   net->fifo_messages = packet_table_new (n_links * sizeof *net->fifo_messages);
+  net->dynamic = packet_table_new (net->n_nodes * sizeof *net->dynamic);
+  net->in_order = g_new (uint32_t, net->n_nodes);
 }
 
 static void
@@ -233,8 +329,7 @@ sim_packet_new (const TopoMachine *machine, const TopoMapping *mapping, RoutePol
 
   /* Windows are shorter than the shortest packet, which takes no time at all on links
    * of more than some 80 TB/s. */
-  if (policy != ROUTE_POLICY_DETERMINISTIC ||
-      packet_bytes_ps (p->packet.chunk_bytes + p->packet.trailer_bytes, wire_Bps) < 1)
+  if (packet_bytes_ps (p->packet.chunk_bytes + p->packet.trailer_bytes, wire_Bps) < 1)
     return sim_packet_general_new (machine, mapping, policy, client, client_data, error);
   if (!torus_check_limits (machine, error))
     return NULL;
@@ -254,6 +349,10 @@ sim_packet_new (const TopoMachine *machine, const TopoMapping *mapping, RoutePol
   net->n_fifos = net->n_ports + 1;
   net->reception_depth = (uint32_t) p->router.reception_packets;
   net->receiver_grants = (uint32_t) p->router.receiver_grants;
+  net->n_queues = (uint32_t) p->router.dynamic_queues;
+  net->dynamic_tokens = (uint32_t) p->router.dynamic_tokens;
+  net->escape = p->router.escape;
+  net->stay_on_bubble = p->router.stay_on_bubble;
   for (uint32_t chunks = 0; chunks < G_N_ELEMENTS (net->wire_ps); chunks++) {
     net->wire_ps[chunks] =
         packet_bytes_ps (chunks * p->packet.chunk_bytes + p->packet.trailer_bytes, wire_Bps);
@@ -290,6 +389,7 @@ sim_packet_new (const TopoMachine *machine, const TopoMapping *mapping, RoutePol
   net->bucket = g_new0 (Bucket, net->n_ring);
   net->spare_ports.bucket = g_new (Bucket, net->n_ring);
   net->spare_receptions.bucket = g_new (Bucket, net->n_ring);
+  net->spare_arrivals.bucket = g_new (Bucket, net->n_ring);
   net->occupied = g_new0 (uint64_t, net->n_ring / 64);
   net->engine.schedule = sim_schedule_new (net->n_nodes, INT64_C (1) << net->window_bits);
   return &net->engine.base;

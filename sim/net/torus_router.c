@@ -1,349 +1,9 @@
 /* torus_router.c - packets at the ports of a torus, window by window.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "sim/net/torus_state.h"
+#include "sim/net/torus_port.h"
 
-/* --- Effects on other nodes --- */
-
-static ALWAYS_INLINE void
-apply_token (Torus *net, const Token *token)
-{
-  Port *port = port_of (net, node_at (net, token->node), token->port);
-
-  vc_slots (net, token->node, token->port, token->vc)[token->slot] = token->at_ps;
-  if (G_UNLIKELY (*starved_mark (port)))
-    wake (net, token->node, token->port, port, token->at_ps);
-}
-
-/* A packet that turns and comes before others that left their routers earlier. */
-static RARE void
-insert_turning (Torus *net, const Going *going, Lists *lists, uint16_t *links, uint32_t id)
-{
-  uint32_t shift = places_of (net)->id_shift[going->vc], at = lists->head[1], before = UINT32_MAX;
-
-  for (;;) {
-    const Packet *packet = vc_packet (net, going->node, going->vc, at);
-    int32_t later_ps = (int32_t) (packet->since - going->packet.since);
-
-    if (later_ps > 0 || (later_ps == 0 && at >> shift > going->in_port))
-      break;
-    before = at;
-    at = links[at];
-  }
-  links[id] = (uint16_t) at;
-  if (before == UINT32_MAX)
-    lists->head[1] = (uint16_t) id;
-  else
-    links[before] = (uint16_t) id;
-}
-
-static ALWAYS_INLINE void
-apply_going (Torus *net, const Going *going, uint32_t vc)
-{
-  uint32_t shift = places_of (net)->id_shift[vc],
-           id = (uint32_t) going->in_port << shift | going->slot;
-  uint32_t turns = going->port != going->in_port, listed_bit = 1u << LIST (vc, turns);
-  Node *node = node_at (net, going->node);
-  Port *port;
-  Lists *lists;
-  uint16_t *links, *link;
-  bool is_first;
-
-  if (vc == BUBBLE)
-    bubble_packets (net, node, going->in_port)[going->slot] = going->packet;
-  else
-    *vc_packet (net, going->node, vc, id) = going->packet;
-  if (going->port == NOWHERE) {
-    expect_reception (net, going->node, (uint32_t) going->in_port << 13 | vc << 12 | going->slot,
-                      going->at_ps);
-    return;
-  }
-  port = port_of (net, node, going->port);
-  lists = vc == BUBBLE ? &port->lists : vc_lists (net, going->node, going->port, vc);
-  links = vc == BUBBLE ? bubble_links (net, node) : vc_links (net, going->node, vc);
-  is_first = !(port->listed & listed_bit);
-  if (G_UNLIKELY (!is_first && turns &&
-                  ((int32_t) (lists->turning_since - going->packet.since) > 0 ||
-                   (lists->turning_since == going->packet.since &&
-                    lists->tail[1] >> shift > going->in_port)))) {
-    insert_turning (net, going, lists, links, id);
-  } else {
-    link = &links[lists->tail[turns]];
-    link = is_first ? &lists->head[turns] : link;
-    *link = (uint16_t) id;
-    lists->tail[turns] = (uint16_t) id;
-    lists->turning_since = turns ? going->packet.since : lists->turning_since;
-    port->listed |= (uint8_t) listed_bit;
-  }
-  wake (net, going->node, going->port, port, MAX (port->free_ps, going->at_ps));
-}
-
-static ALWAYS_INLINE void
-apply_kept_going (Torus *net, const Going *going)
-{
-  if (G_LIKELY (going->vc == BUBBLE))
-    apply_going (net, going, BUBBLE);
-  else
-    apply_going (net, going, PRIORITY);
-}
-
-/* The window ends: what was kept back takes effect. */
-static void
-apply_all (Torus *net)
-{
-  uint32_t n_going = MIN (net->n_going, net->n_kept), n_tokens = MIN (net->n_tokens, net->n_kept);
-
-  for (uint32_t k = net->n_going - n_going; k != net->n_going; k++)
-    apply_kept_going (net, &net->going[k & (net->n_kept - 1)]);
-  for (uint32_t k = net->n_tokens - n_tokens; k != net->n_tokens; k++)
-    apply_token (net, &net->token[k & (net->n_kept - 1)]);
-  net->n_going = net->n_tokens = 0;
-}
-
-/* A packet leaves a slot of a receive buffer by left_ps: its token travels back
- * to the sender at the other end of the link. */
-static ALWAYS_INLINE void
-return_token (Torus *net, const Node *node, uint32_t in_port, uint32_t vc, uint32_t slot,
-              int64_t left_ps)
-{
-  uint32_t sender = node->neighbour[topo_port_opposite (in_port)];
-  Token *token = &net->token[net->n_tokens & (net->n_kept - 1)];
-
-  if (G_LIKELY (net->n_tokens >= net->n_kept))
-    apply_token (net, token);
-  net->n_tokens++;
-  *token = (Token){ left_ps + net->token_latency_ps, sender, (uint16_t) slot, (uint8_t) in_port,
-                    (uint8_t) vc };
-  __builtin_prefetch (starved_mark (port_of (net, node_at (net, sender), in_port)), 1);
-}
-
-/* --- Sending --- */
-
-/* Free slots of a receive buffer: a packet that enters a ring leaves one of them. */
-typedef struct {
-  uint32_t slot; /* one of them */
-  bool one, two;
-} Room;
-
-static RARE Room
-room_in_lines (const int64_t *slots, uint32_t n_slots, int64_t now_ps)
-{
-  Room room = { 0 };
-
-  for (uint32_t slot = n_slots; slot-- > 0 && !room.two;)
-    if (slots[slot] <= now_ps) {
-      room.two = room.one;
-      room.slot = room.one ? room.slot : slot;
-      room.one = true;
-    }
-  return room;
-}
-
-/* Bit slot: it is free at now_ps, of 8 slots. */
-static ALWAYS_INLINE uint32_t
-free_slots (const int64_t *slots, int64_t now_ps)
-{
-  uint32_t mask = 0;
-
-  for (uint32_t slot = 0; slot < 8; slot++)
-    mask |= (uint32_t) (slots[slot] <= now_ps) << slot;
-  return mask;
-}
-
-/* The slot is the highest: it shares a cache line with what else is written of
- * a receive buffer. */
-static ALWAYS_INLINE Room
-room_on (const Torus *net, const int64_t *slots, uint32_t vc)
-{
-  uint32_t mask;
-
-  if (G_UNLIKELY (places_of (net)->n_lines[vc] > 1))
-    return room_in_lines (slots, places_of (net)->n_slots[vc], net->now_ps);
-  mask = free_slots (slots, net->now_ps) & places_of (net)->last_line[vc];
-  return (Room){ 31u - (uint32_t) __builtin_clz (mask | 1), mask != 0, (mask & (mask - 1)) != 0 };
-}
-
-static ALWAYS_INLINE void
-transmit (Torus *net, uint32_t node_index, Node *node, uint32_t port_index, Port *port, uint32_t vc,
-          uint32_t slot, Packet packet)
-{
-  uint32_t neighbour = node->neighbour[port_index];
-  Going *going = &net->going[net->n_going & (net->n_kept - 1)];
-  Node *next = node_at (net, neighbour);
-  int64_t at_ps = net->now_ps + net->latency_ps[(node->far >> port_index) & 1];
-  uint32_t port_there;
-
-  port->free_ps = net->now_ps + net->wire_ps[packet.chunks];
-  *starved_mark (port) = 0;
-  port->payload_bytes += packet.payload_bytes;
-  port->packets++;
-  port->early = 0;
-  if (vc == BUBBLE) {
-    bubble_slots (net, port)[slot] = NEVER_PS;
-    port->bubble_chunks += packet.chunks;
-  } else {
-    vc_slots (net, node_index, port_index, vc)[slot] = NEVER_PS;
-    priority_port (net, node_index, port_index)->chunks += packet.chunks;
-  }
-  net->engine.n_hops++;
-  packet.way -= 1u << net->first_bit[port_index / 2];
-  packet.since = (uint32_t) at_ps;
-  port_there = packet.way & net->hops_mask ? next_port (net, packet.way) : NOWHERE;
-  if (G_LIKELY (net->n_going >= net->n_kept))
-    apply_kept_going (net, going);
-  net->n_going++;
-  *going = (Going){ at_ps,
-                    packet,
-                    neighbour,
-                    (uint16_t) slot,
-                    (uint8_t) port_index,
-                    (uint8_t) vc,
-                    (uint8_t) port_there };
-  __builtin_prefetch (&bubble_packets (net, next, port_index)[slot], 1);
-  __builtin_prefetch (port_of (net, next, port_there == NOWHERE ? 0 : port_there), 1);
-  __builtin_prefetch (&bubble_links (net, next)[port_index << places_of (net)->id_shift[BUBBLE]],
-                      1);
-}
-
-/* The first packet of a list goes.  `waited`: it was picked by the arbiter. */
-static ALWAYS_INLINE void
-send_listed (Torus *net, uint32_t node_index, Node *node, uint32_t port_index, Port *port,
-             uint32_t vc, uint32_t turns, uint32_t slot, bool waited)
-{
-  Lists *lists = vc == BUBBLE ? &port->lists : vc_lists (net, node_index, port_index, vc);
-  const uint16_t *links = vc == BUBBLE ? bubble_links (net, node) : vc_links (net, node_index, vc);
-  uint32_t shift = places_of (net)->id_shift[vc], id = lists->head[turns], in_port = id >> shift;
-  uint32_t is_last = id == lists->tail[turns];
-  const Packet *packet = vc == BUBBLE
-                             ? &bubble_packets (net, node, in_port)[id & ((1u << shift) - 1)]
-                             : vc_packet (net, node_index, vc, id);
-  Waited *counted = waited_at (net, node, in_port);
-
-  lists->head[turns] = links[id];
-  port->listed &= (uint8_t) ~(is_last << LIST (vc, turns));
-  counted->packets += waited;
-  counted->ps += (uint32_t) net->now_ps - packet->since;
-  transmit (net, node_index, node, port_index, port, vc, slot, *packet);
-  return_token (net, node, in_port, vc, id & ((1u << shift) - 1), port->free_ps);
-}
-
-/* The head of a FIFO goes; what comes after it is announced. */
-static ALWAYS_INLINE void
-send_head (Torus *net, uint32_t node_index, Node *node, uint32_t port_index, Port *port,
-           uint32_t fifo_index, uint32_t slot)
-{
-  Fifo *fifo = fifo_of (net, node, fifo_index);
-
-  port->want[fifo->vc] &= (uint16_t) ~(1u << fifo_index);
-  if (G_LIKELY (fifo->vc == BUBBLE))
-    transmit (net, node_index, node, port_index, port, BUBBLE, slot, fifo->packet);
-  else
-    transmit (net, node_index, node, port_index, port, PRIORITY, slot, fifo->packet);
-  net->in_flight++;
-  fifo->has_head = false;
-  if (!torus_choose_head (net, fifo, port->free_ps))
-    return;
-  if (fifo->ready_ps == port->free_ps && !fifo->injected &&
-      next_port (net, fifo->packet.way) == port_index) {
-    port->want[fifo->vc] |= (uint16_t) (1u << fifo_index);
-    port->early |= (uint16_t) (1u << fifo_index);
-  } else {
-    announce (net, node_index, node, fifo_index, fifo);
-  }
-}
-
-/* Heads whose time has come. */
-static RARE void
-meet_future (Torus *net, Node *node, Port *port)
-{
-  for (uint32_t bits = port->future; bits; bits &= bits - 1) {
-    uint32_t fifo_index = (uint32_t) __builtin_ctz (bits);
-    const Fifo *fifo = fifo_of (net, node, fifo_index);
-
-    if (fifo->ready_ps > net->now_ps)
-      continue;
-    port->future &= (uint16_t) ~(1u << fifo_index);
-    port->want[fifo->vc] |= (uint16_t) (1u << fifo_index);
-    if (fifo->ready_ps == net->now_ps)
-      port->early |= (uint16_t) (1u << fifo_index);
-  }
-}
-
-/* --- A port looks for something to send ---
- *
- * Something is old when it came before now.  Without anything old the port is
- * open: the first newcomer takes it, unseen by the arbiter, when it finds room.
- * Arrivals come before injections, those before heads that their FIFO had to
- * wait for; arrivals by input port, injections in their order, heads by FIFO. */
-
-/* Bits of `mask` from `first` on, then from the start: one turn of a wheel. */
-static ALWAYS_INLINE uint32_t
-next_bit (uint32_t mask, uint32_t first)
-{
-  uint32_t later = mask & (~0u << (first & 31));
-
-  return (uint32_t) __builtin_ctz (later ? later : mask);
-}
-
-/* The head that comes first of those in `mask`. */
-static uint32_t
-first_newcomer (const Torus *net, Node *node, uint32_t mask)
-{
-  uint32_t first = (uint32_t) __builtin_ctz (mask);
-
-  for (mask &= mask - 1; mask; mask &= mask - 1) {
-    uint32_t other = (uint32_t) __builtin_ctz (mask);
-    const Fifo *a = fifo_of (net, node, first), *b = fifo_of (net, node, other);
-
-    if (b->injected && (!a->injected || (int32_t) (b->sequence - a->sequence) < 0))
-      first = other;
-  }
-  return first;
-}
-
-/* All that can want a port, in the arbiter's order (packet_router.c). */
-typedef struct {
-  Torus *net;
-  uint32_t node_index, port_index;
-  Node *node;
-  Port *port;
-  uint32_t here; /* bit list: its first packet is here */
-  Room room[VCS];
-} Look;
-
-static bool
-serve_lists (Look *look, uint32_t vc)
-{
-  const Room *room = &look->room[vc];
-  bool may_go = (look->here >> LIST (vc, 0) & 1) && room->one;
-  bool may_turn = (look->here >> LIST (vc, 1) & 1) && room->two;
-
-  if (!may_go && !may_turn)
-    return false;
-  if (may_go && may_turn) {
-    may_turn = look->port->turn_next;
-    look->port->turn_next ^= 1;
-  }
-  send_listed (look->net, look->node_index, look->node, look->port_index, look->port, vc, may_turn,
-               room->slot, true);
-  return true;
-}
-
-static bool
-serve_heads (Look *look, uint32_t vc)
-{
-  Port *port = look->port;
-
-  if (port->want[vc] == 0 || !look->room[vc].two)
-    return false;
-  port->last_fifo = (uint8_t) next_bit (port->want[vc], port->last_fifo + 1u);
-  if (vc == BUBBLE)
-    port->grants = 0;
-  send_head (look->net, look->node_index, look->node, look->port_index, port, port->last_fifo,
-             look->room[vc].slot);
-  return true;
-}
-
+/* What torus_dynamic.c's arbiter does where nothing wants the dynamic VC. */
 static bool
 arbitrate (Look *look)
 {
@@ -366,80 +26,19 @@ arbitrate (Look *look)
 static RARE bool
 look_at_all (Torus *net, uint32_t node_index, Node *node, uint32_t port_index, Port *port)
 {
-  Look look = { net, node_index, port_index, node, port, 0, { { 0 } } };
-  uint32_t first_list = LIST (VCS, 0), first_in_port = UINT32_MAX;
-  bool old = ((port->want[BUBBLE] | port->want[PRIORITY]) & ~port->early) != 0;
+  Look look = survey (net, node_index, node, port_index);
 
-  for (uint32_t vc = 0; vc < VCS; vc++) {
-    const Lists *lists = vc_lists (net, node_index, port_index, vc);
-
-    look.room[vc] = room_on (net, vc_slots (net, node_index, port_index, vc), vc);
-    for (uint32_t turns = 0; turns < 2; turns++) {
-      uint32_t list = LIST (vc, turns), id = lists->head[turns];
-
-      if (!(port->listed >> list & 1))
-        continue;
-      int32_t waited_ps =
-          (int32_t) ((uint32_t) net->now_ps - vc_packet (net, node_index, vc, id)->since);
-
-      if (waited_ps < 0)
-        continue;
-      look.here |= 1u << list;
-      old |= waited_ps > 0;
-      if (id >> places_of (net)->id_shift[vc] < first_in_port) {
-        first_in_port = id >> places_of (net)->id_shift[vc];
-        first_list = list;
-      }
-    }
-  }
-  if (!old && look.here) {
-    uint32_t vc = first_list / 2, turns = first_list % 2;
-
-    if (turns ? look.room[vc].two : look.room[vc].one) {
-      send_listed (net, node_index, node, port_index, port, vc, turns, look.room[vc].slot, false);
-      return true;
-    }
-  } else if (!old && port->early) {
-    uint32_t fifo = first_newcomer (net, node, port->early);
-    uint32_t vc = fifo_of (net, node, fifo)->vc;
-
-    if (look.room[vc].two) {
-      send_head (net, node_index, node, port_index, port, fifo, look.room[vc].slot);
-      return true;
-    }
-  }
-  return arbitrate (&look);
+  (void) port;
+  return (!look.old && serve_newcomer (&look)) || arbitrate (&look);
 }
 
-/* Nothing can go: the port looks again when the first of the slots that are
- * known to become free is, or the first packet comes; later tokens wake it. */
 static RARE void
 starve (Torus *net, uint32_t node_index, Node *node, uint32_t port_index, Port *port)
 {
-  int64_t first_ps = NEVER_PS;
+  int64_t next_ps = next_chance_ps (net, node_index, node, port_index, port);
 
-  port->early = 0;
-  *starved_mark (port) = 1;
-  for (uint32_t vc = 0; vc < VCS; vc++) {
-    const int64_t *slots = vc_slots (net, node_index, port_index, vc);
-    const Lists *lists = vc_lists (net, node_index, port_index, vc);
-
-    for (uint32_t slot = 0; slot < places_of (net)->n_slots[vc]; slot++)
-      if (slots[slot] > net->now_ps)
-        first_ps = MIN (first_ps, slots[slot]);
-    for (uint32_t turns = 0; turns < 2; turns++)
-      if (port->listed >> LIST (vc, turns) & 1) {
-        int32_t ahead_ps = (int32_t) (vc_packet (net, node_index, vc, lists->head[turns])->since -
-                                      (uint32_t) net->now_ps);
-
-        if (ahead_ps > 0)
-          first_ps = MIN (first_ps, net->now_ps + ahead_ps);
-      }
-  }
-  for (uint32_t bits = port->future; bits; bits &= bits - 1)
-    first_ps = MIN (first_ps, fifo_of (net, node, (uint32_t) __builtin_ctz (bits))->ready_ps);
-  if (first_ps != NEVER_PS)
-    wake (net, node_index, port_index, port, first_ps);
+  if (next_ps != NEVER_PS)
+    wake (net, node_index, port_index, port, next_ps);
 }
 
 static ALWAYS_INLINE void
@@ -488,9 +87,9 @@ look (Torus *net, uint32_t number)
       sent = true;
       if (G_LIKELY (may_go | may_turn)) {
         bool both = may_go & may_turn;
-        uint32_t turns = both ? port->turn_next : may_turn;
+        uint32_t turns = both ? port->next & TURN_NEXT : may_turn;
 
-        port->turn_next ^= (uint8_t) both;
+        port->next = (uint8_t) ((port->next ^ both) & ~(old * BUBBLE_NEXT));
         port->grants += (uint8_t) (old & injects & (port->grants < UINT8_MAX));
         send_listed (net, node_index, node, port_index, port, BUBBLE, turns, room.slot, old);
       } else if (injects & room.two) {
@@ -523,13 +122,31 @@ look (Torus *net, uint32_t number)
 static ALWAYS_INLINE void
 receive (Torus *net, uint64_t reception)
 {
-  uint32_t node_index = reception & 0xffffff, slot = reception >> 24 & 0xfff;
-  uint32_t vc = reception >> 36 & 1, in_port = reception >> 37 & 15;
+  bool is_dynamic = (reception & RECEIVES_DYNAMIC) != 0;
+  uint32_t node_index = reception & RECEIVED_NODE, slot = reception >> 23 & 0xfff;
+  uint32_t vc = reception >> 35 & 1, in_port = reception >> 37 & 15;
   int64_t now_ps = net->window_ps + (int64_t) (reception >> 41);
+  Packet received;
+
+  if (G_UNLIKELY (is_dynamic)) {
+    const DynamicPacket *dynamic = &net->dynamic_packet[(uint32_t) reception];
+
+    received = (Packet){ .message = dynamic->message,
+                         .payload_bytes = dynamic->payload_bytes,
+                         .chunks = dynamic->chunks };
+    node_index = dynamic->node;
+    vc = DYNAMIC;
+    slot = dynamic->chunks;
+    pool_give (&net->dynamic_packets, net->dynamic_packet, sizeof (DynamicPacket),
+               offsetof (DynamicPacket, next), (uint32_t) reception);
+  } else {
+    received = vc == BUBBLE ? bubble_packets (net, node_at (net, node_index), in_port)[slot]
+                            : *vc_packet (net, node_index, vc,
+                                          in_port << places_of (net)->id_shift[vc] | slot);
+  }
+
   Node *node = node_at (net, node_index);
-  const Packet *packet = vc == BUBBLE ? &bubble_packets (net, node, in_port)[slot]
-                                      : vc_packet (net, node_index, vc,
-                                                   in_port << places_of (net)->id_shift[vc] | slot);
+  const Packet *packet = &received;
   uint32_t place = node->next_reception[in_port];
   int64_t *place_ps = (int64_t *) ((char *) node + places_of (net)->receptions_at) +
                       (size_t) in_port * net->reception_depth + place;
@@ -627,6 +244,20 @@ torus_grow_receptions (Torus *net, Bucket *bucket)
   bucket->receptions_capacity = MAX (256, 2 * bucket->receptions_capacity);
   bucket->receptions = g_renew (uint64_t, bucket->receptions, bucket->receptions_capacity + AHEAD);
 }
+
+void
+torus_grow_arrivals (Torus *net, Bucket *bucket)
+{
+  if (bucket->arrivals_capacity == 0 && net->spare_arrivals.n > 0) {
+    const Bucket *spare = &net->spare_arrivals.bucket[--net->spare_arrivals.n];
+
+    bucket->arrivals = spare->arrivals;
+    bucket->arrivals_capacity = spare->arrivals_capacity;
+    return;
+  }
+  bucket->arrivals_capacity = MAX (256, 2 * bucket->arrivals_capacity);
+  bucket->arrivals = g_renew (Arrival, bucket->arrivals, bucket->arrivals_capacity);
+}
 #endif
 
 /* First occupied window from the current one on, or -1. */
@@ -714,6 +345,13 @@ call_client (Torus *net)
       break;
     }
     case CODE_RECEIVE: expect_reception (net, node, event.argument, event.at_ps); break;
+    case CODE_RECEIVE_DYNAMIC: expect_dynamic_reception (net, event.argument, event.at_ps); break;
+    default: {
+      uint32_t arrival = sim_event_code (event) - CODE_ARRIVE;
+
+      expect_arrival (net, node, arrival >> 4, arrival & 15, event.argument, event.at_ps);
+      break;
+    }
     }
   }
 }
@@ -722,6 +360,46 @@ call_client (Torus *net)
  * what the entry names, then what that names. */
 #define FAR_AHEAD  12u
 #define NEAR_AHEAD 6u
+
+static PREFETCHES
+prefetch_far (const Torus *net, uint64_t reception)
+{
+  const Node *node = node_at (net, reception & RECEIVED_NODE);
+
+  if (G_UNLIKELY (reception & RECEIVES_DYNAMIC)) {
+    __builtin_prefetch (&net->dynamic_packet[(uint32_t) reception], 1);
+    return;
+  }
+  __builtin_prefetch (node, 1);
+  __builtin_prefetch (&bubble_packets (net, node_at (net, reception & RECEIVED_NODE),
+                                       reception >> 37 & 15)[reception >> 23 & 7],
+                      1);
+  __builtin_prefetch ((const char *) node + places_of (net)->receptions_at +
+                          8 * (size_t) net->reception_depth * (reception >> 37 & 15),
+                      1);
+}
+
+static PREFETCHES
+prefetch_near (const Torus *net, uint64_t reception)
+{
+  uint32_t message;
+
+  if (G_UNLIKELY (reception & RECEIVES_DYNAMIC)) {
+    const DynamicPacket *packet = &net->dynamic_packet[(uint32_t) reception];
+    const Node *node = node_at (net, packet->node);
+
+    __builtin_prefetch (node, 1);
+    __builtin_prefetch ((const char *) node + places_of (net)->receptions_at +
+                            8 * (size_t) net->reception_depth * (reception >> 37 & 15),
+                        1);
+    message = packet->message;
+  } else {
+    Node *node = node_at (net, reception & RECEIVED_NODE);
+
+    message = bubble_packets (net, node, reception >> 37 & 15)[reception >> 23 & 7].message;
+  }
+  __builtin_prefetch (&net->engine.message[message], 1);
+}
 
 static void
 receive_all (Torus *net, Bucket *bucket)
@@ -733,19 +411,8 @@ receive_all (Torus *net, Bucket *bucket)
   for (uint32_t i = 0; i < AHEAD; i++)
     keys[n + i] = keys[n - 1];
   for (uint32_t i = 0; i < n; i++) {
-    uint64_t far = keys[i + FAR_AHEAD], near = keys[i + NEAR_AHEAD];
-    Node *node = node_at (net, far & 0xffffff);
-    Node *near_node = node_at (net, near & 0xffffff);
-
-    __builtin_prefetch (node, 1);
-    __builtin_prefetch (&bubble_packets (net, node, far >> 37 & 15)[far >> 24 & 7], 1);
-    __builtin_prefetch ((char *) node + places_of (net)->receptions_at +
-                            8 * (size_t) net->reception_depth * (far >> 37 & 15),
-                        1);
-    __builtin_prefetch (
-        &net->engine
-             .message[bubble_packets (net, near_node, near >> 37 & 15)[near >> 24 & 7].message],
-        1);
+    prefetch_far (net, keys[i + FAR_AHEAD]);
+    prefetch_near (net, keys[i + NEAR_AHEAD]);
     receive (net, keys[i]);
   }
   net->n_looks += n;
@@ -783,16 +450,25 @@ prefetch_waiting (const Torus *net, uint32_t number)
 static void
 look_all (Torus *net, Bucket *bucket)
 {
-  /* Ports that look again in this window join its end. */
+  if (G_UNLIKELY (bucket->n_arrivals > 0))
+    torus_gather_arrivals (net, bucket);
+  /* Ports that look again in this window join the end. */
   for (uint32_t i = 0; i < bucket->n_ports;) {
     uint32_t n = bucket->n_ports;
 
     for (; i < n; i++) {
+      uint32_t number = bucket->ports[i];
+
       prefetch_port (net, bucket->ports[MIN (i + FAR_AHEAD, n - 1)]);
       prefetch_waiting (net, bucket->ports[MIN (i + NEAR_AHEAD, n - 1)]);
-      look (net, bucket->ports[i]);
+      if (G_UNLIKELY (acts_in_order (node_at (net, number >> 4))))
+        torus_gather_port (net, number);
+      else
+        look (net, number);
     }
   }
+  if (G_UNLIKELY (net->n_in_order > 0))
+    torus_act_in_order (net, bucket);
 }
 
 static void
@@ -813,6 +489,19 @@ enter (Torus *net, int64_t window)
   sim_schedule_enter (net->engine.schedule, window);
 }
 
+/* The window ends: what was kept back takes effect. */
+static void
+apply_all (Torus *net)
+{
+  uint32_t n_going = MIN (net->n_going, net->n_kept), n_tokens = MIN (net->n_tokens, net->n_kept);
+
+  for (uint32_t k = net->n_going - n_going; k != net->n_going; k++)
+    apply_kept_going (net, &net->going[k & (net->n_kept - 1)]);
+  for (uint32_t k = net->n_tokens - n_tokens; k != net->n_tokens; k++)
+    apply_token (net, &net->token[k & (net->n_kept - 1)]);
+  net->n_going = net->n_tokens = 0;
+}
+
 static void
 run_window (Torus *net)
 {
@@ -827,6 +516,8 @@ run_window (Torus *net)
     net->spare_ports.bucket[net->spare_ports.n++] = *bucket;
   if (bucket->receptions_capacity > 0)
     net->spare_receptions.bucket[net->spare_receptions.n++] = *bucket;
+  if (bucket->arrivals_capacity > 0)
+    net->spare_arrivals.bucket[net->spare_arrivals.n++] = *bucket;
   *bucket = (Bucket){ 0 };
   net->occupied[index / 64] &= ~(UINT64_C (1) << (index % 64));
   apply_all (net);

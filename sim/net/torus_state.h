@@ -1,9 +1,17 @@
-/* torus_state.h - state of the engine of deterministic torus traffic; private to torus*.c.
+/* torus_state.h - state of the packet network of a torus; private to torus*.c.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * The rules are those of packet_router.c, and so are the results, to the last
- * picosecond and counter.  This engine does less for each hop:
+ * The life of a packet (bgq.md sections 2 and 3):
+ *
+ *   rank -> descriptor -> memory FIFO -> network FIFO -> port ~~link~~> receive buffer
+ *                                                          ^                |   |
+ *                                                          +----- hop ------+   v
+ *                                                            reception FIFO -> memory
+ *
+ * A packet exists from the moment it is at the head of its network injection
+ * FIFO until its last byte is in memory; before, it is only a count in a
+ * descriptor.  What makes a hop cheap:
  *
  *  - A packet joins the list of its next port when it leaves the last one,
  *    marked with the time at which its head will be there.  No event of its own
@@ -23,7 +31,13 @@
  * received".  A window has three phases: the client's callbacks and injections
  * in the order of time of each node, then receptions in the order of time, then
  * ports.  A window is shorter than the latency between nodes and than the
- * shortest packet, so nothing that a phase decides belongs to an earlier one. */
+ * shortest packet, so nothing that a phase decides belongs to an earlier one.
+ *
+ * A packet of the dynamic VC looks at several ports of its node, and they share
+ * the queues that such packets wait in.  So a node that has some, or to which
+ * some come, visits its ports in the order of time in that window, and the
+ * arrival of such a packet is an event (torus_dynamic.c).  All other nodes do
+ * not know that there is a dynamic VC. */
 #pragma once
 
 #include "sim/net/packet_engine.h"
@@ -38,16 +52,18 @@
 #define MAX_PORTS       (2 * TOPO_MAX_DIMENSIONS)
 #define NOWHERE         255u
 
-/* The engine's own virtual channels. */
-enum { BUBBLE, PRIORITY, VCS };
+/* Virtual channels; the first two have slots for packets and know their port. */
+enum { BUBBLE, PRIORITY, VCS, DYNAMIC = VCS };
 
 /* Event codes of the schedule, in the order in which they fire at equal times. */
 enum {
-  CODE_INJECT,  /* argument = descriptor */
-  CODE_DELIVER, /* argument = message */
-  CODE_TIMER,   /* argument = timer */
-  CODE_WAKE,    /* argument = port number: a look that lay beyond the ring */
-  CODE_RECEIVE, /* argument = place of the packet: a reception that lay beyond it */
+  CODE_INJECT,          /* argument = descriptor */
+  CODE_DELIVER,         /* argument = message */
+  CODE_TIMER,           /* argument = timer */
+  CODE_WAKE,            /* argument = port number: a look that lay beyond the ring */
+  CODE_RECEIVE,         /* argument = place of the packet: a reception that lay beyond it */
+  CODE_RECEIVE_DYNAMIC, /* argument = dynamic packet, likewise */
+  CODE_ARRIVE,          /* + ArrivalClass; argument = Arrival.what: an arrival that lay beyond it */
 };
 
 /* A packet in a receive buffer.  `way`: hops left, a field of bits per
@@ -59,8 +75,10 @@ typedef struct {
   uint32_t since; /* its head is here from then on; low 32 bits of the time */
   uint16_t payload_bytes;
   uint8_t chunks;
-  uint8_t unused;
+  uint8_t dynamic; /* IS_DYNAMIC | its zone << ZONE_SHIFT, 0: deterministic */
 } Packet;
+
+enum { IS_DYNAMIC = 1, ZONE_SHIFT = 1 };
 
 /* Which of a port's four lists a packet waits in: straight on or turning, on
  * either virtual channel.  The bits of Port.listed. */
@@ -86,11 +104,14 @@ typedef struct {
   uint16_t early;     /* bit FIFO, also in want: its head came at free_ps or at the last look */
   uint8_t listed;     /* bit list: packets are in it, or on their way */
   uint8_t grants;     /* to receivers since the last one to injection */
-  uint8_t turn_next;  /* of two lists that can both send, the turning one is next */
+  uint8_t next;       /* TURN_NEXT: of two lists that can both send, the turning one is next;
+                       * BUBBLE_NEXT: the bubble VC has its turn before the dynamic one */
   uint8_t last_fifo;  /* served last */
   Lists lists;        /* of the bubble VC */
   uint64_t payload_bytes, packets, bubble_chunks;
 } Port;
+
+enum { TURN_NEXT = 1, BUBBLE_NEXT = 2 };
 
 _Static_assert(sizeof (Port) == 64, "a port is its slots and one cache line");
 
@@ -102,10 +123,80 @@ typedef struct {
 
 typedef struct {
   uint32_t neighbour[MAX_PORTS];
-  int64_t memory_ps;                  /* the memory port is busy until here */
-  uint16_t far;                       /* bit port: its link leaves the midplane */
+  int64_t memory_ps;  /* the memory port is busy until here */
+  uint32_t n_dynamic; /* packets in its dynamic queues, and heads of FIFOs that wait for a port */
+  uint32_t first_arrival; /* one more than its place in the bucket; 0: none in this window */
+  uint16_t far;           /* bit port: its link leaves the midplane */
+  uint16_t due;           /* bit port: looks in this window, in the order of time */
+  bool in_order;          /* among the nodes that do so in this window */
   uint16_t next_reception[MAX_PORTS]; /* place of each reception FIFO that is used next */
 } Node;
+
+/* --- The dynamic VC --- */
+
+/* A packet on the dynamic VC, in a receive buffer or on its way to it. */
+typedef struct {
+  int64_t since_ps; /* waits since */
+  uint32_t way, message;
+  uint32_t next; /* in its queue */
+  uint32_t node; /* where it is or arrives */
+  uint16_t payload_bytes;
+  uint8_t chunks, zone;
+  uint8_t pending; /* bit dimension: it has hops left */
+  uint8_t in_port;
+  uint16_t unused;
+} DynamicPacket;
+
+_Static_assert(sizeof (DynamicPacket) == 32, "two to a cache line");
+
+/* What a node does about dynamic packets in the order of time. */
+typedef enum { ARRIVES, ARRIVES_ON_BUBBLE, IS_HEAD } ArrivalClass;
+
+typedef struct {
+  uint32_t order; /* time in the window << 8 | input port or FIFO << 2 | class */
+  uint32_t node;
+  uint32_t what; /* ARRIVES: dynamic packet; ARRIVES_ON_BUBBLE: slot; IS_HEAD: nothing */
+  uint32_t next; /* as Node.first_arrival */
+} Arrival;
+
+#define MAX_QUEUES 5u /* of dynamic packets per receiver: 12 * 5 bits in a word */
+#define RETURNS    7u
+
+typedef struct {
+  uint32_t head, tail; /* one more than the packet's number; head 0: empty */
+} Queue;
+
+/* Tokens of a port on their way back, as the chunks that are free from a time on. */
+typedef struct {
+  int64_t at_ps[RETURNS];
+  uint8_t chunks[RETURNS];
+  uint8_t n;
+} Returns;
+
+_Static_assert(sizeof (Returns) == 64, "the tokens of a port are a cache line");
+
+/* Further ones. */
+typedef struct {
+  int64_t at_ps;
+  uint32_t next; /* one more than its number, 0: none */
+  uint32_t chunks;
+} SpilledReturn;
+
+/* A queue's bit is receiver * MAX_QUEUES + queue.  A node that never saw a dynamic packet is zeroed. */
+typedef struct {
+  Returns returns[MAX_PORTS];
+  uint64_t want[MAX_PORTS];           /* bit queue: its head may go here */
+  uint64_t want_escape[MAX_PORTS];    /* same, as the escape of that head to the bubble VC */
+  int64_t first_return_ps[MAX_PORTS]; /* no token of the port's comes back before */
+  uint16_t used[MAX_PORTS];           /* chunks of the receive buffer whose token is not back */
+  uint16_t want_fifo[MAX_PORTS];      /* bit FIFO: its head may go here */
+  uint8_t last_bit[MAX_PORTS];        /* queue served last */
+  uint8_t head_chunks[MAX_PORTS * MAX_QUEUES];
+  Queue queue[MAX_PORTS * MAX_QUEUES];
+  uint32_t spilled[MAX_PORTS]; /* as SpilledReturn.next */
+  uint64_t chunks[MAX_PORTS];  /* sent on the dynamic VC */
+  uint64_t unused;
+} DynamicNode;
 
 /* A network injection FIFO: the packet at its head and the memory FIFOs behind. */
 typedef struct {
@@ -140,7 +231,7 @@ typedef struct {
   uint64_t bytes_left;
   int64_t at_ps;     /* injected */
   uint32_t sequence; /* of the injection among all */
-  uint8_t vc, fifo, envelope_chunks, software_bytes;
+  uint8_t vc, zone, fifo, envelope_chunks, software_bytes;
   bool data_left;
 } Descriptor;
 
@@ -158,19 +249,27 @@ typedef struct {
 typedef struct {
   int64_t at_ps;
   uint32_t node;
-  uint16_t slot;
+  uint16_t slot; /* of the dynamic VC: chunks */
   uint8_t port, vc;
 } Token;
 
 #define MAX_KEPT 16u
 
-/* The ports that may look in a window, and the packets that are received in
- * it: time in the window << 41 | input port << 37 | VC << 36 | slot << 24 | node. */
+/* The ports that may look in a window, the packets that are received in it, and
+ * what nodes do in the order of time.
+ *
+ * Reception: time in the window << 41 | input port << 37, then RECEIVES_DYNAMIC | packet, or
+ * VC << 35 | slot << 23 | node. */
 typedef struct {
   uint32_t *ports;
   uint64_t *receptions;
-  uint32_t n_ports, ports_capacity, n_receptions, receptions_capacity;
+  Arrival *arrivals;
+  uint32_t n_ports, ports_capacity, n_receptions, receptions_capacity, n_arrivals,
+      arrivals_capacity;
 } Bucket;
+
+#define RECEIVES_DYNAMIC (UINT64_C (1) << 36)
+#define RECEIVED_NODE    ((1u << 23) - 1)
 
 /* Arrays of past windows, for reuse by later ones: the last array is still in the cache, and a
  * burst that visits each bucket in turn does not enlarge them all. */
@@ -237,9 +336,12 @@ typedef struct {
   int64_t latency_ps[2];              /* of a link; of one that leaves a midplane */
   int64_t token_latency_ps, injection_latency_ps, reception_latency_ps;
   uint32_t reception_depth, receiver_grants;
-  uint8_t full_chunks;          /* of a packet with all the payload that it can have */
-  uint32_t hops_mask;           /* of Packet.way */
-  uint8_t dimension_of_bit[32]; /* of Packet.way */
+  uint8_t full_chunks; /* of a packet with all the payload that it can have */
+  uint32_t n_queues, dynamic_tokens;
+  bool escape, stay_on_bubble;
+  uint32_t hops_mask;                    /* of Packet.way */
+  uint32_t hops_of[TOPO_MAX_DIMENSIONS]; /* likewise, of one dimension */
+  uint8_t dimension_of_bit[32];          /* of Packet.way */
   uint8_t first_bit[TOPO_MAX_DIMENSIONS];
   uint8_t first_sign;
 
@@ -254,6 +356,13 @@ typedef struct {
   Pool feeders, descriptors;
   uint32_t n_injected;
 
+  DynamicNode *dynamic; /* [node] */
+  DynamicPacket *dynamic_packet;
+  SpilledReturn *spilled;
+  Pool dynamic_packets, spills;
+  uint32_t *in_order; /* [n_nodes] nodes that act in the order of time in this window */
+  uint32_t n_in_order;
+
   uint32_t window_bits;
   int64_t window, window_ps; /* the current one, and when it begins */
   int64_t now_ps;
@@ -263,7 +372,7 @@ typedef struct {
   uint32_t n_ring;    /* windows in the ring of buckets, a power of two */
   Bucket *bucket;     /* [n_ring] */
   uint64_t *occupied; /* bit bucket */
-  Spare spare_ports, spare_receptions;
+  Spare spare_ports, spare_receptions, spare_arrivals;
   uint64_t *scratch;
   uint32_t scratch_capacity;
 
@@ -392,6 +501,7 @@ next_port (const Torus *net, uint32_t way)
 /* Room for more. */
 void torus_grow_ports (Torus *net, Bucket *bucket);
 void torus_grow_receptions (Torus *net, Bucket *bucket);
+void torus_grow_arrivals (Torus *net, Bucket *bucket);
 
 static ALWAYS_INLINE Bucket *
 bucket_at (Torus *net, int64_t window)
@@ -422,22 +532,62 @@ wake (Torus *net, uint32_t node, uint32_t port_index, Port *port, int64_t at_ps)
   bucket->ports[bucket->n_ports++] = node << 4 | port_index;
 }
 
+static ALWAYS_INLINE void
+add_reception (Torus *net, int64_t at_ps, uint64_t reception)
+{
+  Bucket *bucket = bucket_at (net, at_ps >> net->window_bits);
+
+  if (G_UNLIKELY (bucket->n_receptions == bucket->receptions_capacity))
+    torus_grow_receptions (net, bucket);
+  bucket->receptions[bucket->n_receptions++] =
+      (uint64_t) (at_ps & ((1 << net->window_bits) - 1)) << 41 | reception;
+}
+
+static ALWAYS_INLINE bool
+is_beyond_ring (const Torus *net, int64_t at_ps)
+{
+  return (at_ps >> net->window_bits) - net->window >= net->n_ring;
+}
+
 /* A packet is received at at_ps; place: input port << 13 | VC << 12 | slot. */
 static ALWAYS_INLINE void
 expect_reception (Torus *net, uint32_t node, uint32_t place, int64_t at_ps)
 {
-  int64_t window = at_ps >> net->window_bits;
+  if (G_UNLIKELY (is_beyond_ring (net, at_ps)))
+    sim_schedule_push (net->engine.schedule, node, CODE_RECEIVE, place, at_ps);
+  else
+    add_reception (net, at_ps,
+                   (uint64_t) (place >> 13) << 37 | (uint64_t) (place & 0x1fff) << 23 | node);
+}
+
+static ALWAYS_INLINE void
+expect_dynamic_reception (Torus *net, uint32_t packet, int64_t at_ps)
+{
+  const DynamicPacket *record = &net->dynamic_packet[packet];
+
+  if (G_UNLIKELY (is_beyond_ring (net, at_ps)))
+    sim_schedule_push (net->engine.schedule, record->node, CODE_RECEIVE_DYNAMIC, packet, at_ps);
+  else
+    add_reception (net, at_ps, (uint64_t) record->in_port << 37 | RECEIVES_DYNAMIC | packet);
+}
+
+/* `index`: input port or FIFO. */
+static inline void
+expect_arrival (Torus *net, uint32_t node, ArrivalClass class, uint32_t index, uint32_t what,
+                int64_t at_ps)
+{
   Bucket *bucket;
 
-  if (G_UNLIKELY (window - net->window >= net->n_ring)) {
-    sim_schedule_push (net->engine.schedule, node, CODE_RECEIVE, place, at_ps);
+  if (G_UNLIKELY (is_beyond_ring (net, at_ps))) {
+    sim_schedule_push (net->engine.schedule, node, CODE_ARRIVE + (class << 4 | index), what, at_ps);
     return;
   }
-  bucket = bucket_at (net, window);
-  if (G_UNLIKELY (bucket->n_receptions == bucket->receptions_capacity))
-    torus_grow_receptions (net, bucket);
-  bucket->receptions[bucket->n_receptions++] =
-      (uint64_t) (at_ps & ((1 << net->window_bits) - 1)) << 41 | (uint64_t) place << 24 | node;
+  bucket = bucket_at (net, at_ps >> net->window_bits);
+  if (G_UNLIKELY (bucket->n_arrivals == bucket->arrivals_capacity))
+    torus_grow_arrivals (net, bucket);
+  bucket->arrivals[bucket->n_arrivals++] =
+      (Arrival){ (uint32_t) (at_ps & ((1 << net->window_bits) - 1)) << 8 | index << 2 | class, node,
+                 what, 0 };
 }
 
 /* The head will be there at ready_ps: its port looks then. */
@@ -447,6 +597,10 @@ announce (Torus *net, uint32_t node_index, Node *node, uint32_t fifo_index, cons
   uint32_t port_index = next_port (net, fifo->packet.way);
   Port *port = port_of (net, node, port_index);
 
+  if (G_UNLIKELY (fifo->vc == DYNAMIC)) {
+    expect_arrival (net, node_index, IS_HEAD, fifo_index, 0, fifo->ready_ps);
+    return;
+  }
   port->future |= (uint16_t) (1u << fifo_index);
   wake (net, node_index, port_index, port, MAX (port->free_ps, fifo->ready_ps));
 }
@@ -468,6 +622,22 @@ void torus_inject (Torus *net, uint32_t node, uint32_t descriptor);
 
 /* SimNetworkClass.send */
 void torus_send (SimNetwork *base, const SimMessage *message, int64_t at_ps);
+
+/* --- torus_dynamic.c: nodes that act in the order of time, as they have dynamic packets --- */
+
+static ALWAYS_INLINE bool
+acts_in_order (const Node *node)
+{
+  return (node->n_dynamic | node->first_arrival) != 0;
+}
+
+/* Chunks of a port's dynamic VC are free again from at_ps on. */
+void torus_return_chunks (Torus *net, uint32_t node, uint32_t port, uint32_t chunks, int64_t at_ps);
+
+/* The arrivals of a window, and a port that looks in it, are kept for torus_act_in_order(). */
+void torus_gather_arrivals (Torus *net, Bucket *bucket);
+void torus_gather_port (Torus *net, uint32_t number);
+void torus_act_in_order (Torus *net, const Bucket *bucket);
 
 /* --- torus_router.c --- */
 

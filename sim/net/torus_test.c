@@ -1,4 +1,4 @@
-/* torus_test.c - the engine of deterministic torus traffic against the general one.
+/* torus_test.c - the packet network of a torus against the engine that it takes the place of.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -19,6 +19,7 @@
 typedef struct {
   TopoMachine *machine;
   TopoMapping *mapping;
+  RoutePolicy policy;
   uint64_t seed;
   uint32_t n_ranks, n_first; /* messages sent before the run */
   int64_t within_ps;         /* they start within this time */
@@ -49,7 +50,7 @@ send_one (Run *run, uint64_t cookie, uint32_t source, int64_t at_ps)
   while (program->mapping->node[message.destination_rank] == program->mapping->node[source]);
   message.kind = kinds[base_random_below (&random, G_N_ELEMENTS (kinds))];
   message.descriptors = (uint8_t) (1 + base_random_below (&random, 2));
-  message.force_deterministic = base_random_below (&random, 2);
+  message.force_deterministic = base_random_below (&random, 4) == 0;
   if (message.kind != SIM_MESSAGE_CONTROL && message.kind != SIM_MESSAGE_REMOTE_GET)
     message.bytes = base_random_below (&random, 2)
                         ? base_random_below (&random, program->most_bytes + 1)
@@ -107,10 +108,8 @@ run_program (const Program *program, bool fast, Run *run)
 
   *run = (Run){ .program = program };
   run->order = g_new0 (uint64_t, topo_shape_nodes (&program->machine->shape));
-  run->network = fast ? sim_packet_new (program->machine, program->mapping,
-                                        ROUTE_POLICY_DETERMINISTIC, &client, run, &error)
-                      : sim_packet_general_new (program->machine, program->mapping,
-                                                ROUTE_POLICY_DETERMINISTIC, &client, run, &error);
+  run->network = (fast ? sim_packet_new : sim_packet_general_new) (
+      program->machine, program->mapping, program->policy, &client, run, &error);
   g_assert_no_error (error);
   for (uint32_t i = 0; i < program->n_first; i++) {
     BaseRandom random = base_random_stream (program->seed ^ 77, i);
@@ -182,6 +181,9 @@ draw_machine (Program *program, BaseRandom *random)
   } draws[] = {
     { "router.bubble_tokens", { "", "", "", "2", "3", "8", "200", NULL } },
     { "router.priority_tokens", { "", "", "2", "9", NULL } },
+    { "router.dynamic_tokens", { "", "", "33", "40", "1000", NULL } },
+    { "router.dynamic_queues", { "", "", "1", "2", NULL } },
+    { "router.stay_on_bubble", { "", "true", NULL } },
     { "router.receiver_grants", { "", "", "1", "3", NULL } },
     { "router.reception_packets", { "", "", "1", "3000", NULL } },
     { "link.hop_latency", { "", "", "", "1ns", "37ns", "20us", "1ms", NULL } },
@@ -220,6 +222,9 @@ check_seed (uint64_t seed)
   Run fast, general;
 
   draw_machine (&program, &random);
+  program.policy = base_random_below (&random, 3) == 0
+                       ? ROUTE_POLICY_DEFAULT
+                       : (RoutePolicy) (ROUTE_POLICY_DEFAULT + base_random_below (&random, 6));
   program.within_ps = within_ps[base_random_below (&random, G_N_ELEMENTS (within_ps))];
   program.most_bytes = most_bytes[base_random_below (&random, G_N_ELEMENTS (most_bytes))];
   program.n_first = (uint32_t) base_random_below (&random, 3000);
