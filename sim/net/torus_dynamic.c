@@ -18,7 +18,9 @@
  * arbiters of the ports that somebody waits for, by port. */
 #include "sim/net/torus_port.h"
 
-#include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 /* A window of a node: at most one packet from each receiver, and one head of each FIFO. */
 #define MAX_ARRIVALS (2 * MAX_PORTS + 1)
@@ -49,71 +51,85 @@ head_turn (const Torus *net, const Fifo *fifo, uint32_t fifo_index)
 
 /* --- Tokens --- */
 
+/* Those that are back by until_ps. */
+static RARE void
+collect (Torus *net, DynamicNode *dynamic, int64_t until_ps)
+{
+  int64_t first_ps = NEVER_PS;
+
+  for (uint32_t i = 0; i < dynamic->n_returns;) {
+    uint32_t port = dynamic->return_port[i];
+
+    if (dynamic->return_ps[i] > until_ps) {
+      first_ps = MIN (first_ps, dynamic->return_ps[i]);
+      i++;
+      continue;
+    }
+    dynamic->used[port] = (uint16_t) (dynamic->used[port] - dynamic->return_chunks[i]);
+    dynamic->n_returns--;
+    dynamic->return_ps[i] = dynamic->return_ps[dynamic->n_returns];
+    dynamic->return_port[i] = dynamic->return_port[dynamic->n_returns];
+    dynamic->return_chunks[i] = dynamic->return_chunks[dynamic->n_returns];
+  }
+  for (uint32_t *link = &dynamic->spilled; *link != 0;) {
+    uint32_t index = *link - 1;
+    SpilledReturn *spilled = &net->spilled[index];
+
+    if (spilled->at_ps > until_ps) {
+      first_ps = MIN (first_ps, spilled->at_ps);
+      link = &spilled->next;
+      continue;
+    }
+    dynamic->used[spilled->port] = (uint16_t) (dynamic->used[spilled->port] - spilled->chunks);
+    *link = spilled->next;
+    pool_give (&net->spills, net->spilled, sizeof (SpilledReturn), offsetof (SpilledReturn, next),
+               index);
+  }
+  dynamic->first_return_ps = first_ps;
+}
+
 void
 torus_return_chunks (Torus *net, uint32_t node, uint32_t port, uint32_t chunks, int64_t at_ps)
 {
   DynamicNode *dynamic = &net->dynamic[node];
-  Returns *returns = &dynamic->returns[port];
 
-  dynamic->first_return_ps[port] = MIN (dynamic->first_return_ps[port], at_ps);
-  if (G_LIKELY (returns->n < RETURNS)) {
-    returns->at_ps[returns->n] = at_ps;
-    returns->chunks[returns->n++] = (uint8_t) chunks;
+  /* What is back since before this window counts already: the node cannot be earlier. */
+  if (G_UNLIKELY (dynamic->n_returns == RETURNS))
+    collect (net, dynamic, net->window_ps);
+  dynamic->first_return_ps = MIN (dynamic->first_return_ps, at_ps);
+  if (G_LIKELY (dynamic->n_returns < RETURNS)) {
+    dynamic->return_ps[dynamic->n_returns] = at_ps;
+    dynamic->return_port[dynamic->n_returns] = (uint8_t) port;
+    dynamic->return_chunks[dynamic->n_returns++] = (uint8_t) chunks;
     return;
   }
   uint32_t index = pool_take (&net->spills, (void **) &net->spilled, sizeof (SpilledReturn),
                               offsetof (SpilledReturn, next));
 
-  net->spilled[index] = (SpilledReturn){ at_ps, dynamic->spilled[port], chunks };
-  dynamic->spilled[port] = index + 1;
+  net->spilled[index] =
+      (SpilledReturn){ at_ps, dynamic->spilled, (uint8_t) port, (uint8_t) chunks };
+  dynamic->spilled = index + 1;
 }
 
-static RARE void
-collect_spilled (Torus *net, DynamicNode *dynamic, uint32_t port)
+/* When the next of a port's tokens comes back, NEVER_PS if none is on its way. */
+static int64_t
+next_return_ps (const Torus *net, const DynamicNode *dynamic, uint32_t port)
 {
-  for (uint32_t *link = &dynamic->spilled[port]; *link != 0;) {
-    uint32_t index = *link - 1;
-    SpilledReturn *spilled = &net->spilled[index];
+  int64_t first_ps = NEVER_PS;
 
-    if (spilled->at_ps > net->now_ps) {
-      dynamic->first_return_ps[port] = MIN (dynamic->first_return_ps[port], spilled->at_ps);
-      link = &spilled->next;
-      continue;
-    }
-    dynamic->used[port] = (uint16_t) (dynamic->used[port] - spilled->chunks);
-    *link = spilled->next;
-    pool_give (&net->spills, net->spilled, sizeof (SpilledReturn), offsetof (SpilledReturn, next),
-               index);
-  }
-}
-
-static RARE void
-collect (Torus *net, DynamicNode *dynamic, uint32_t port)
-{
-  Returns *returns = &dynamic->returns[port];
-
-  dynamic->first_return_ps[port] = NEVER_PS;
-  for (uint32_t i = 0; i < returns->n;) {
-    if (returns->at_ps[i] > net->now_ps) {
-      dynamic->first_return_ps[port] = MIN (dynamic->first_return_ps[port], returns->at_ps[i]);
-      i++;
-      continue;
-    }
-    returns->n--;
-    dynamic->used[port] = (uint16_t) (dynamic->used[port] - returns->chunks[i]);
-    returns->at_ps[i] = returns->at_ps[returns->n];
-    returns->chunks[i] = returns->chunks[returns->n];
-  }
-  if (G_UNLIKELY (dynamic->spilled[port] != 0))
-    collect_spilled (net, dynamic, port);
+  for (uint32_t i = 0; i < dynamic->n_returns; i++)
+    if (dynamic->return_port[i] == port)
+      first_ps = MIN (first_ps, dynamic->return_ps[i]);
+  for (uint32_t at = dynamic->spilled; at != 0; at = net->spilled[at - 1].next)
+    if (net->spilled[at - 1].port == port)
+      first_ps = MIN (first_ps, net->spilled[at - 1].at_ps);
+  return first_ps;
 }
 
 /* Chunks that a port may send on the dynamic VC now. */
 static ALWAYS_INLINE uint32_t
 tokens (const Act *act, uint32_t port)
 {
-  if (act->dynamic->first_return_ps[port] <= act->net->now_ps)
-    collect (act->net, act->dynamic, port);
   return act->net->dynamic_tokens - act->dynamic->used[port];
 }
 
@@ -151,15 +167,9 @@ kick (Act *act, uint32_t port_index)
 static ALWAYS_INLINE uint32_t
 allowed_ports (const Torus *net, uint32_t zone, uint32_t pending, uint32_t way)
 {
-  uint32_t ports = 0;
+  uint32_t dimensions = net->messages.route.allowed[zone][pending], plus = way >> net->first_sign;
 
-  for (uint32_t dimensions = net->messages.route.allowed[zone][pending]; dimensions;
-       dimensions &= dimensions - 1) {
-    uint32_t dimension = (uint32_t) __builtin_ctz (dimensions);
-
-    ports |= 1u << (2 * dimension + ((way >> (net->first_sign + dimension)) & 1));
-  }
-  return ports;
+  return net->ports_of[dimensions & ~plus] | (uint32_t) net->ports_of[dimensions & plus] << 1;
 }
 
 static uint32_t
@@ -172,17 +182,15 @@ pending_dimensions (const Torus *net, uint32_t way)
   return pending;
 }
 
-/* Nobody waits for the idle port who came before `turn` of now. */
-static bool
-is_open (const Act *act, uint32_t port_index, uint64_t turn)
+/* Of the deterministic packets, none waits for the idle port that came before `turn` of now. */
+static RARE bool
+is_open_closely (const Act *act, uint32_t port_index, uint64_t turn)
 {
   Torus *net = act->net;
-  const DynamicNode *dynamic = act->dynamic;
   const Port *port = port_of (net, act->node, port_index);
   uint32_t early = port->early;
 
-  if (port->free_ps > net->now_ps || (dynamic->want[port_index] | dynamic->want_fifo[port_index]) ||
-      ((port->want[BUBBLE] | port->want[PRIORITY]) & ~early))
+  if ((port->want[BUBBLE] | port->want[PRIORITY]) & ~early)
     return false;
   for (uint32_t bits = port->listed; bits; bits &= bits - 1) {
     uint32_t list = (uint32_t) __builtin_ctz (bits), vc = list / 2;
@@ -203,13 +211,24 @@ is_open (const Act *act, uint32_t port_index, uint64_t turn)
   return true;
 }
 
+/* The port is idle, and nobody waits for it that came before `turn` of now. */
+static ALWAYS_INLINE bool
+is_open (const Act *act, uint32_t port_index, uint64_t turn)
+{
+  const Port *port = port_of (act->net, act->node, port_index);
+
+  return port->free_ps <= act->net->now_ps && !(act->dynamic->waited_for >> port_index & 1) &&
+         (!(port->want[BUBBLE] | port->want[PRIORITY] | port->listed) ||
+          is_open_closely (act, port_index, turn));
+}
+
 /* The open port with most room, NOWHERE if none has enough. */
-static uint32_t
+static ALWAYS_INLINE uint32_t
 best_open_port (const Act *act, uint32_t ports, uint32_t chunks, uint64_t turn)
 {
   uint32_t best = NOWHERE, best_tokens = 0;
 
-  for (; ports; ports &= ports - 1) {
+  for (ports &= ~(uint32_t) act->dynamic->waited_for; ports; ports &= ports - 1) {
     uint32_t port_index = (uint32_t) __builtin_ctz (ports);
 
     if (!is_open (act, port_index, turn))
@@ -222,6 +241,44 @@ best_open_port (const Act *act, uint32_t ports, uint32_t chunks, uint64_t turn)
     }
   }
   return best;
+}
+
+/* Bit place: the port is in that one of n masks, a multiple of 16 and at most 64. */
+static ALWAYS_INLINE uint64_t
+places_with_port (const uint16_t *masks, uint32_t n, uint32_t port_index)
+{
+  uint64_t places = 0;
+
+#ifdef __SSE2__
+  const __m128i *vectors = (const __m128i *) (const void *) masks;
+  __m128i bit = _mm_set1_epi16 ((short) (1 << port_index));
+
+  for (uint32_t k = 0; k < n / 16; k++) {
+    __m128i low = _mm_loadu_si128 (vectors + 2 * k), high = _mm_loadu_si128 (vectors + 2 * k + 1);
+
+    low = _mm_cmpeq_epi16 (_mm_and_si128 (low, bit), bit);
+    high = _mm_cmpeq_epi16 (_mm_and_si128 (high, bit), bit);
+    places |= (uint64_t) (uint32_t) _mm_movemask_epi8 (_mm_packs_epi16 (low, high)) << 16 * k;
+  }
+#else
+  for (uint32_t place = 0; place < n; place++)
+    places |= (uint64_t) (masks[place] >> port_index & 1) << place;
+#endif
+  return places;
+}
+
+/* Bit queue: its head wants the port. */
+static ALWAYS_INLINE uint64_t
+wanting_queues (const DynamicNode *dynamic, uint32_t port_index)
+{
+  return places_with_port (dynamic->queue_ports, NODE_QUEUES, port_index);
+}
+
+/* Bit FIFO: its dynamic head wants the port. */
+static ALWAYS_INLINE uint32_t
+wanting_fifos (const DynamicNode *dynamic, uint32_t port_index)
+{
+  return (uint32_t) places_with_port (dynamic->fifo_ports, NODE_PORTS, port_index);
 }
 
 /* --- Sending --- */
@@ -239,6 +296,7 @@ send_dynamic (Act *act, uint32_t port_index, Port *port, uint32_t index)
   port->payload_bytes += packet->payload_bytes;
   port->packets++;
   port->early = 0;
+  act->dynamic->starved &= (uint16_t) ~(1u << port_index);
   act->dynamic->used[port_index] = (uint16_t) (act->dynamic->used[port_index] + packet->chunks);
   act->dynamic->chunks[port_index] += packet->chunks;
   net->engine.n_hops++;
@@ -291,39 +349,42 @@ ports_of_head (const Torus *net, const Fifo *fifo)
                         pending_dimensions (net, fifo->packet.way), fifo->packet.way);
 }
 
+/* Something new wants these ports.  Those that are waited for and not starved look anyway. */
 static void
-raise_queue (Act *act, uint32_t bit)
+want (Act *act, uint32_t ports)
 {
-  Torus *net = act->net;
   DynamicNode *dynamic = act->dynamic;
-  const DynamicPacket *packet = &net->dynamic_packet[dynamic->queue[bit].head - 1];
-  uint32_t escape = next_port (net, packet->way);
-  uint64_t mask = UINT64_C (1) << bit;
+  uint32_t fresh = ports & ~(uint32_t) dynamic->waited_for;
 
-  dynamic->head_chunks[bit] = packet->chunks;
-  for (uint32_t ports = allowed_ports (net, packet->zone, packet->pending, packet->way); ports;
-       ports &= ports - 1) {
-    uint32_t port_index = (uint32_t) __builtin_ctz (ports);
+  act->ports |= ports & dynamic->starved;
+  dynamic->waited_for |= (uint16_t) ports;
+  for (; fresh; fresh &= fresh - 1)
+    kick (act, (uint32_t) __builtin_ctz (fresh));
+}
 
-    dynamic->want[port_index] |= mask;
-    if (port_index == escape && net->escape)
-      dynamic->want_escape[port_index] |= mask;
-    kick (act, port_index);
-  }
+/* The head of a queue or FIFO has gone: which ports are still waited for? */
+static ALWAYS_INLINE void
+recount (DynamicNode *dynamic)
+{
+  uint16_t ports = 0;
+
+  for (uint32_t queue = 0; queue < NODE_QUEUES; queue++)
+    ports |= dynamic->queue_ports[queue];
+  for (uint32_t fifo = 0; fifo < NODE_PORTS; fifo++)
+    ports |= dynamic->fifo_ports[fifo];
+  dynamic->waited_for = ports;
 }
 
 static void
-lower_queue (Act *act, const DynamicPacket *packet, uint32_t bit)
+raise_queue (Act *act, uint32_t queue)
 {
-  uint64_t mask = ~(UINT64_C (1) << bit);
+  DynamicNode *dynamic = act->dynamic;
+  const DynamicPacket *packet = &act->net->dynamic_packet[dynamic->queue[queue].head - 1];
+  uint32_t ports = allowed_ports (act->net, packet->zone, packet->pending, packet->way);
 
-  for (uint32_t ports = allowed_ports (act->net, packet->zone, packet->pending, packet->way); ports;
-       ports &= ports - 1) {
-    uint32_t port_index = (uint32_t) __builtin_ctz (ports);
-
-    act->dynamic->want[port_index] &= mask;
-    act->dynamic->want_escape[port_index] &= mask;
-  }
+  dynamic->head_chunks[queue] = packet->chunks;
+  dynamic->queue_ports[queue] = (uint16_t) ports;
+  want (act, ports);
 }
 
 /* The queue of the allowed dimension with most room now (guess; the hardware
@@ -333,18 +394,16 @@ wait_in_queue (Act *act, uint32_t index, uint32_t ports)
 {
   Torus *net = act->net;
   DynamicPacket *packet = &net->dynamic_packet[index];
-  uint32_t best = 0, best_tokens = 0, bit;
+  uint32_t least = UINT32_MAX, bit;
   Queue *queue;
 
-  for (; ports; ports &= ports - 1) {
-    uint32_t port_index = (uint32_t) __builtin_ctz (ports), here = tokens (act, port_index);
+  for (uint32_t port = 0; port < MAX_PORTS; port++) {
+    uint32_t used = (uint32_t) act->dynamic->used[port] << 4 | port;
 
-    if (here >= best_tokens) {
-      best = port_index / 2;
-      best_tokens = here + 1;
-    }
+    used |= (ports >> port & 1) - 1;
+    least = MIN (least, used);
   }
-  bit = packet->in_port * MAX_QUEUES + best % net->n_queues;
+  bit = packet->in_port * MAX_QUEUES + (least & 15) / 2 % net->n_queues;
   queue = &act->dynamic->queue[bit];
   packet->since_ps = net->now_ps;
   packet->next = 0;
@@ -361,7 +420,14 @@ wait_in_queue (Act *act, uint32_t index, uint32_t ports)
 static bool
 is_wanted_by_any (const Act *act, uint32_t port_index, const Port *port)
 {
-  return is_wanted (port) || act->dynamic->want[port_index] || act->dynamic->want_fifo[port_index];
+  return is_wanted (port) || (act->dynamic->waited_for >> port_index & 1);
+}
+
+/* Something but dynamic packets is in its lists, or at the head of FIFOs. */
+static bool
+knows_deterministic (const Port *port)
+{
+  return (port->want[BUBBLE] | port->want[PRIORITY] | port->listed) != 0;
 }
 
 static void
@@ -450,12 +516,8 @@ head_comes (Act *act, uint32_t fifo_index)
     return;
   }
   act->node->n_dynamic++;
-  for (; ports; ports &= ports - 1) {
-    uint32_t port_index = (uint32_t) __builtin_ctz (ports);
-
-    act->dynamic->want_fifo[port_index] |= (uint16_t) (1u << fifo_index);
-    kick (act, port_index);
-  }
+  act->dynamic->fifo_ports[fifo_index] = (uint16_t) ports;
+  want (act, ports);
 }
 
 /* --- The arbiter ---
@@ -487,7 +549,8 @@ leave_queue (Act *act, uint32_t port_index, Port *port, uint32_t bit, const Room
   uint32_t chunks = packet->chunks;
 
   queue->head = packet->next;
-  lower_queue (act, packet, bit);
+  act->dynamic->queue_ports[bit] = 0;
+  recount (act->dynamic);
   act->node->n_dynamic--;
   waited->packets++;
   waited->ps += (uint64_t) (net->now_ps - packet->since_ps);
@@ -515,18 +578,44 @@ static bool
 serve_queues (Act *act, Look *look)
 {
   uint32_t port_index = look->port_index, here = tokens (act, port_index);
-  uint32_t first = act->dynamic->last_bit[port_index] + 1u;
+  uint32_t first = act->dynamic->last_queue[port_index] + 1u;
 
-  for (uint64_t mask = act->dynamic->want[port_index]; mask;) {
-    uint32_t bit = next_bit_64 (mask, first);
+  for (uint64_t mask = wanting_queues (act->dynamic, port_index); mask;) {
+    uint32_t queue = next_bit_64 (mask, first);
 
-    if (here >= act->dynamic->head_chunks[bit]) {
-      act->dynamic->last_bit[port_index] = (uint8_t) bit;
+    if (here >= act->dynamic->head_chunks[queue]) {
+      act->dynamic->last_queue[port_index] = (uint8_t) queue;
       look->port->next |= BUBBLE_NEXT;
-      leave_queue (act, port_index, look->port, bit, NULL);
+      leave_queue (act, port_index, look->port, queue, NULL);
       return true;
     }
-    mask &= ~(UINT64_C (1) << bit);
+    mask &= ~(UINT64_C (1) << queue);
+  }
+  return false;
+}
+
+/* Heads of queues that have no room on the dynamic VC, on the bubble VC. */
+static bool
+serve_escapes (Act *act, Look *look)
+{
+  uint32_t port_index = look->port_index, here = tokens (act, port_index);
+  uint32_t first = act->dynamic->last_queue[port_index] + 1u;
+
+  for (uint64_t mask = wanting_queues (act->dynamic, port_index); mask;) {
+    uint32_t queue = next_bit_64 (mask, first);
+    const DynamicPacket *packet = &act->net->dynamic_packet[act->dynamic->queue[queue].head - 1];
+
+    mask &= ~(UINT64_C (1) << queue);
+    if (here >= packet->chunks || next_port (act->net, packet->way) != port_index)
+      continue;
+    Room room = room_on (act->net, bubble_slots (act->net, look->port), BUBBLE);
+
+    if (!room.two)
+      return false;
+    act->dynamic->last_queue[port_index] = (uint8_t) queue;
+    look->port->next &= (uint8_t) ~BUBBLE_NEXT;
+    leave_queue (act, port_index, look->port, queue, &room);
+    return true;
   }
   return false;
 }
@@ -535,25 +624,9 @@ serve_queues (Act *act, Look *look)
 static bool
 serve_bubble (Act *act, Look *look)
 {
-  uint32_t port_index = look->port_index, here = tokens (act, port_index);
-  uint32_t first = act->dynamic->last_bit[port_index] + 1u;
-
-  if (serve_lists (look, BUBBLE))
-    return true;
-  if (!look->room[BUBBLE].two)
-    return false;
-  for (uint64_t mask = act->dynamic->want_escape[port_index]; mask;) {
-    uint32_t bit = next_bit_64 (mask, first);
-
-    if (here < act->dynamic->head_chunks[bit]) {
-      act->dynamic->last_bit[port_index] = (uint8_t) bit;
-      look->port->next &= (uint8_t) ~BUBBLE_NEXT;
-      leave_queue (act, port_index, look->port, bit, &look->room[BUBBLE]);
-      return true;
-    }
-    mask &= ~(UINT64_C (1) << bit);
-  }
-  return false;
+  return (look->here && serve_lists (look, BUBBLE)) ||
+         (act->net->escape && tokens (act, look->port_index) < act->net->full_chunks &&
+          serve_escapes (act, look));
 }
 
 /* The heads of FIFOs in turn, each on its own VC. */
@@ -562,7 +635,7 @@ serve_injection (Act *act, Look *look)
 {
   Port *port = look->port;
   uint32_t port_index = look->port_index, here = tokens (act, port_index);
-  uint32_t mask = (here > 0 ? act->dynamic->want_fifo[port_index] : 0u) |
+  uint32_t mask = (here > 0 ? wanting_fifos (act->dynamic, port_index) : 0u) |
                   (look->room[BUBBLE].two ? port->want[BUBBLE] : 0u);
   uint32_t first = port->last_fifo + 1u;
 
@@ -580,8 +653,8 @@ serve_injection (Act *act, Look *look)
                  look->room[BUBBLE].slot);
       return true;
     }
-    for (uint32_t ports = ports_of_head (act->net, fifo); ports; ports &= ports - 1)
-      act->dynamic->want_fifo[__builtin_ctz (ports)] &= (uint16_t) ~(1u << fifo_index);
+    act->dynamic->fifo_ports[fifo_index] = 0;
+    recount (act->dynamic);
     act->node->n_dynamic--;
     send_dynamic_head (act, port_index, fifo_index);
     return true;
@@ -594,10 +667,11 @@ static bool
 arbitrate (Act *act, Look *look)
 {
   Port *port = look->port;
-  bool injection_waits = (port->want[BUBBLE] | act->dynamic->want_fifo[look->port_index]) != 0;
+  bool injection_waits = (port->want[BUBBLE] | wanting_fifos (act->dynamic, look->port_index)) != 0;
   bool injection_first = injection_waits && port->grants >= act->net->receiver_grants;
 
-  if (serve_lists (look, PRIORITY) || serve_heads (look, PRIORITY) ||
+  if ((look->here && serve_lists (look, PRIORITY)) ||
+      (port->want[PRIORITY] && serve_heads (look, PRIORITY)) ||
       (injection_first && serve_injection (act, look)))
     return true;
   if (port->next & BUBBLE_NEXT ? serve_bubble (act, look) || serve_queues (act, look)
@@ -616,10 +690,13 @@ static void
 try_newcomer (Act *act, uint32_t port_index)
 {
   Port *port = port_of (act->net, act->node, port_index);
-  Look look = survey (act->net, act->node_index, act->node, port_index);
+  Look look;
 
-  if (port->free_ps > act->net->now_ps || look.old || act->dynamic->want[port_index] ||
-      act->dynamic->want_fifo[port_index] || !serve_newcomer (&look))
+  if (!knows_deterministic (port) || port->free_ps > act->net->now_ps ||
+      (act->dynamic->waited_for >> port_index & 1))
+    return;
+  look = survey (act->net, act->node_index, act->node, port_index);
+  if (look.old || !serve_newcomer (&look))
     return;
   act->ports &= ~(1u << port_index);
   sent_by (act, port_index, port);
@@ -630,7 +707,12 @@ look_at (Act *act, uint32_t port_index)
 {
   Torus *net = act->net;
   Port *port = port_of (net, act->node, port_index);
-  Look look;
+  Look look = { .net = net,
+                .node_index = act->node_index,
+                .port_index = port_index,
+                .node = act->node,
+                .port = port };
+  int64_t next_ps;
 
   if (!is_wanted_by_any (act, port_index, port))
     return;
@@ -639,14 +721,15 @@ look_at (Act *act, uint32_t port_index)
     return;
   }
   net->n_looks++;
-  look = survey (net, act->node_index, act->node, port_index);
+  if (knows_deterministic (port))
+    look = survey (net, act->node_index, act->node, port_index);
   if (arbitrate (act, &look)) {
     sent_by (act, port_index, port);
     return;
   }
-  int64_t next_ps = MIN (next_chance_ps (net, act->node_index, act->node, port_index, port),
-                         act->dynamic->first_return_ps[port_index]);
-
+  act->dynamic->starved |= (uint16_t) (1u << port_index);
+  next_ps = MIN (next_chance_ps (net, act->node_index, act->node, port_index, port),
+                 next_return_ps (net, act->dynamic, port_index));
   if (next_ps != NEVER_PS)
     wake_later (act, port_index, port, next_ps);
 }
@@ -661,13 +744,14 @@ typedef struct {
 static void
 meet (Act *act, const Arrival *arrival)
 {
-  uint32_t index = arrival->order >> 2 & 63;
+  uint32_t index = arrival->order & 15;
 
-  switch ((ArrivalClass) (arrival->order & 3)) {
-  case ARRIVES: arrive (act, arrival->what); break;
-  case ARRIVES_ON_BUBBLE: arrive_on_bubble (act, index, arrival->what); break;
-  case IS_HEAD: head_comes (act, index); break;
-  }
+  if ((arrival->order >> 4 & 15) != ARRIVES)
+    head_comes (act, index);
+  else if (arrival->what & ON_BUBBLE)
+    arrive_on_bubble (act, index, arrival->what & ~ON_BUBBLE);
+  else
+    arrive (act, arrival->what);
 }
 
 /* In a port's lists or FIFOs; UINT64_MAX: nothing comes now, or something waits already. */
@@ -675,9 +759,12 @@ static uint64_t
 newcomer_turn (const Act *act, uint32_t port_index)
 {
   Torus *net = act->net;
-  Look look = survey (net, act->node_index, act->node, port_index);
+  Look look;
   uint32_t fifo;
 
+  if (!knows_deterministic (port_of (net, act->node, port_index)))
+    return UINT64_MAX;
+  look = survey (net, act->node_index, act->node, port_index);
   if (look.old)
     return UINT64_MAX;
   if (look.here) {
@@ -699,8 +786,8 @@ meet_in_turn (Act *act, const Arrival *const *arrivals, uint32_t n_arrivals)
   uint32_t n = 0;
 
   for (uint32_t i = 0; i < n_arrivals; i++) {
-    uint32_t index = arrivals[i]->order >> 2 & 63;
-    bool is_head = (arrivals[i]->order & 3) == IS_HEAD;
+    uint32_t index = arrivals[i]->order & 15;
+    bool is_head = (arrivals[i]->order >> 4 & 15) != ARRIVES;
 
     newcomers[n++] =
         (Newcomer){ is_head ? head_turn (act->net, fifo_of (act->net, act->node, index), index)
@@ -733,6 +820,8 @@ meet_in_turn (Act *act, const Arrival *const *arrivals, uint32_t n_arrivals)
 static void
 act_at (Act *act, const Arrival *const *arrivals, uint32_t n_arrivals)
 {
+  bool deterministic = false;
+
   for (uint32_t bits = act->ports; bits; bits &= bits - 1) {
     uint32_t port_index = (uint32_t) __builtin_ctz (bits);
     Port *port = port_of (act->net, act->node, port_index);
@@ -743,9 +832,11 @@ act_at (Act *act, const Arrival *const *arrivals, uint32_t n_arrivals)
     } else if (port->future) {
       meet_future (act->net, act->node, port);
     }
+    deterministic |= knows_deterministic (port);
   }
-  if (n_arrivals == 1 && act->ports == 0)
-    meet (act, arrivals[0]);
+  if (!deterministic)
+    for (uint32_t i = 0; i < n_arrivals; i++)
+      meet (act, arrivals[i]);
   else if (n_arrivals > 0)
     meet_in_turn (act, arrivals, n_arrivals);
   else
@@ -774,7 +865,8 @@ act_in_order (Torus *net, uint32_t node_index, const Bucket *bucket)
     uint32_t hole = n++;
 
     g_assert (n <= MAX_ARRIVALS);
-    for (; hole > 0 && arrivals[hole - 1]->order > arrival->order; hole--)
+    /* From the last to the first: of descriptors of the same time, the earlier in front. */
+    for (; hole > 0 && arrivals[hole - 1]->order >= arrival->order; hole--)
       arrivals[hole] = arrivals[hole - 1];
     arrivals[hole] = arrival;
   }
@@ -793,6 +885,8 @@ act_in_order (Torus *net, uint32_t node_index, const Bucket *bucket)
     if (now_ps == NEVER_PS)
       return;
     net->now_ps = now_ps;
+    if (act.dynamic->first_return_ps <= now_ps)
+      collect (net, act.dynamic, now_ps);
     for (uint32_t bits = act.due; bits; bits &= bits - 1) {
       Port *port = port_of (net, act.node, (uint32_t) __builtin_ctz (bits));
 

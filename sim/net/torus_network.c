@@ -104,17 +104,16 @@ static bool
 has_tokens (const Torus *net, uint32_t node, uint32_t port_index)
 {
   const DynamicNode *dynamic = &net->dynamic[node];
-  const Returns *returns = &dynamic->returns[port_index];
   uint32_t used = dynamic->used[port_index];
 
   for (uint32_t vc = 0; vc < VCS; vc++)
     for (uint32_t slot = 0; slot < net->places.n_slots[vc]; slot++)
       if (vc_slots (net, node, port_index, vc)[slot] == NEVER_PS)
         return false;
-  for (uint32_t i = 0; i < returns->n; i++)
-    used -= returns->chunks[i];
-  for (uint32_t at = dynamic->spilled[port_index]; at != 0; at = net->spilled[at - 1].next)
-    used -= net->spilled[at - 1].chunks;
+  for (uint32_t i = 0; i < dynamic->n_returns; i++)
+    used -= dynamic->return_port[i] == port_index ? dynamic->return_chunks[i] : 0u;
+  for (uint32_t at = dynamic->spilled; at != 0; at = net->spilled[at - 1].next)
+    used -= net->spilled[at - 1].port == port_index ? net->spilled[at - 1].chunks : 0u;
   return used == 0;
 }
 
@@ -265,6 +264,9 @@ init_ways (Torus *net)
       net->dimension_of_bit[bit++] = (uint8_t) dimension;
     }
   }
+  for (uint32_t dimensions = 0; dimensions < G_N_ELEMENTS (net->ports_of); dimensions++)
+    for (uint32_t k = 0; k < TOPO_MAX_DIMENSIONS; k++)
+      net->ports_of[dimensions] |= (uint16_t) ((dimensions >> k & 1) << 2 * k);
   net->hops_mask = (1u << bit) - 1;
   net->first_sign = (uint8_t) bit;
 }

@@ -73,7 +73,8 @@ apply_going (Torus *net, const Going *going, uint32_t vc)
     return;
   }
   if (G_UNLIKELY (going->packet.dynamic)) {
-    expect_arrival (net, going->node, ARRIVES_ON_BUBBLE, going->in_port, going->slot, going->at_ps);
+    expect_arrival (net, going->node, ARRIVES, going->in_port, ON_BUBBLE | going->slot,
+                    going->at_ps);
     return;
   }
   port = port_of (net, node, going->port);

@@ -149,53 +149,53 @@ typedef struct {
 
 _Static_assert(sizeof (DynamicPacket) == 32, "two to a cache line");
 
-/* What a node does about dynamic packets in the order of time. */
-typedef enum { ARRIVES, ARRIVES_ON_BUBBLE, IS_HEAD } ArrivalClass;
+/* What a node does about dynamic packets in the order of time; the classes in that of equal times. */
+typedef enum { ARRIVES, IS_INJECTED, IS_HEAD } ArrivalClass;
 
 typedef struct {
-  uint32_t order; /* time in the window << 8 | input port or FIFO << 2 | class */
+  uint32_t order; /* time in the window << 8 | class << 4 | input port or FIFO */
   uint32_t node;
-  uint32_t what; /* ARRIVES: dynamic packet; ARRIVES_ON_BUBBLE: slot; IS_HEAD: nothing */
+  uint32_t what; /* ARRIVES: dynamic packet, or ON_BUBBLE | slot of the bubble VC */
   uint32_t next; /* as Node.first_arrival */
 } Arrival;
 
+#define ON_BUBBLE (1u << 31)
+
 #define MAX_QUEUES 5u /* of dynamic packets per receiver: 12 * 5 bits in a word */
-#define RETURNS    7u
+#define RETURNS    13u
 
 typedef struct {
   uint32_t head, tail; /* one more than the packet's number; head 0: empty */
 } Queue;
 
-/* Tokens of a port on their way back, as the chunks that are free from a time on. */
-typedef struct {
-  int64_t at_ps[RETURNS];
-  uint8_t chunks[RETURNS];
-  uint8_t n;
-} Returns;
-
-_Static_assert(sizeof (Returns) == 64, "the tokens of a port are a cache line");
-
-/* Further ones. */
+/* Tokens on their way back beyond RETURNS. */
 typedef struct {
   int64_t at_ps;
   uint32_t next; /* one more than its number, 0: none */
-  uint32_t chunks;
+  uint8_t port, chunks;
 } SpilledReturn;
 
-/* A queue's bit is receiver * MAX_QUEUES + queue.  A node that never saw a dynamic packet is zeroed. */
+#define NODE_QUEUES 64u /* MAX_PORTS * MAX_QUEUES, rounded up */
+#define NODE_PORTS  16u
+
+/* What a node keeps for the dynamic VC; zeroed until it sees a packet of it.  A queue's
+ * number, and its bit, is receiver * MAX_QUEUES + queue. */
 typedef struct {
-  Returns returns[MAX_PORTS];
-  uint64_t want[MAX_PORTS];           /* bit queue: its head may go here */
-  uint64_t want_escape[MAX_PORTS];    /* same, as the escape of that head to the bubble VC */
-  int64_t first_return_ps[MAX_PORTS]; /* no token of the port's comes back before */
-  uint16_t used[MAX_PORTS];           /* chunks of the receive buffer whose token is not back */
-  uint16_t want_fifo[MAX_PORTS];      /* bit FIFO: its head may go here */
-  uint8_t last_bit[MAX_PORTS];        /* queue served last */
-  uint8_t head_chunks[MAX_PORTS * MAX_QUEUES];
+  uint16_t waited_for; /* bit port: the head of a queue, or a dynamic one of a FIFO, wants it */
+  uint16_t starved;    /* bit port: idle, but for want of tokens */
+  uint8_t n_returns;
+  uint8_t last_queue[MAX_PORTS];     /* of those that a port served */
+  uint16_t used[NODE_PORTS];         /* chunks of the receive buffer whose token is not back */
+  uint16_t fifo_ports[NODE_PORTS];   /* [FIFO] bit port: its head wants it */
+  uint16_t queue_ports[NODE_QUEUES]; /* [queue] bit port: its head wants it */
+  uint8_t head_chunks[NODE_QUEUES];
+  /* Tokens on their way back: from at_ps on, so many chunks of the port are free. */
+  int64_t first_return_ps; /* none comes back before */
+  int64_t return_ps[RETURNS];
+  uint8_t return_port[RETURNS], return_chunks[RETURNS];
+  uint32_t spilled; /* as SpilledReturn.next */
   Queue queue[MAX_PORTS * MAX_QUEUES];
-  uint32_t spilled[MAX_PORTS]; /* as SpilledReturn.next */
-  uint64_t chunks[MAX_PORTS];  /* sent on the dynamic VC */
-  uint64_t unused;
+  uint64_t chunks[MAX_PORTS]; /* sent on the dynamic VC */
 } DynamicNode;
 
 /* A network injection FIFO: the packet at its head and the memory FIFOs behind. */
@@ -339,9 +339,10 @@ typedef struct {
   uint8_t full_chunks; /* of a packet with all the payload that it can have */
   uint32_t n_queues, dynamic_tokens;
   bool escape, stay_on_bubble;
-  uint32_t hops_mask;                    /* of Packet.way */
-  uint32_t hops_of[TOPO_MAX_DIMENSIONS]; /* likewise, of one dimension */
-  uint8_t dimension_of_bit[32];          /* of Packet.way */
+  uint32_t hops_mask;                           /* of Packet.way */
+  uint32_t hops_of[TOPO_MAX_DIMENSIONS];        /* likewise, of one dimension */
+  uint16_t ports_of[1u << TOPO_MAX_DIMENSIONS]; /* bit port: the minus port of these dimensions */
+  uint8_t dimension_of_bit[32];                 /* of Packet.way */
   uint8_t first_bit[TOPO_MAX_DIMENSIONS];
   uint8_t first_sign;
 
@@ -586,7 +587,7 @@ expect_arrival (Torus *net, uint32_t node, ArrivalClass class, uint32_t index, u
   if (G_UNLIKELY (bucket->n_arrivals == bucket->arrivals_capacity))
     torus_grow_arrivals (net, bucket);
   bucket->arrivals[bucket->n_arrivals++] =
-      (Arrival){ (uint32_t) (at_ps & ((1 << net->window_bits) - 1)) << 8 | index << 2 | class, node,
+      (Arrival){ (uint32_t) (at_ps & ((1 << net->window_bits) - 1)) << 8 | class << 4 | index, node,
                  what, 0 };
 }
 
@@ -598,7 +599,8 @@ announce (Torus *net, uint32_t node_index, Node *node, uint32_t fifo_index, cons
   Port *port = port_of (net, node, port_index);
 
   if (G_UNLIKELY (fifo->vc == DYNAMIC)) {
-    expect_arrival (net, node_index, IS_HEAD, fifo_index, 0, fifo->ready_ps);
+    expect_arrival (net, node_index, fifo->injected ? IS_INJECTED : IS_HEAD, fifo_index, 0,
+                    fifo->ready_ps);
     return;
   }
   port->future |= (uint16_t) (1u << fifo_index);
