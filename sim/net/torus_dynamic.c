@@ -22,16 +22,12 @@
 #include <emmintrin.h>
 #endif
 
-/* A window of a node: at most one packet from each receiver, and one head of each FIFO. */
-#define MAX_ARRIVALS (2 * MAX_PORTS + 1)
-
 typedef struct {
   Torus *net;
   uint32_t node_index;
   Node *node;
   DynamicNode *dynamic;
-  uint32_t due;   /* bit port: looks later in this window */
-  uint32_t ports; /* bit port: looks now */
+  uint32_t ports; /* bit port: looks when all that comes now is there */
 } Act;
 
 /* When it comes, among those of the same time. */
@@ -49,83 +45,6 @@ head_turn (const Torus *net, const Fifo *fifo, uint32_t fifo_index)
   return UINT64_C (2) << 32 | fifo_index;
 }
 
-/* --- Tokens --- */
-
-/* Those that are back by until_ps. */
-static RARE void
-collect (Torus *net, DynamicNode *dynamic, int64_t until_ps)
-{
-  int64_t first_ps = NEVER_PS;
-
-  for (uint32_t i = 0; i < dynamic->n_returns;) {
-    uint32_t port = dynamic->return_port[i];
-
-    if (dynamic->return_ps[i] > until_ps) {
-      first_ps = MIN (first_ps, dynamic->return_ps[i]);
-      i++;
-      continue;
-    }
-    dynamic->used[port] = (uint16_t) (dynamic->used[port] - dynamic->return_chunks[i]);
-    dynamic->n_returns--;
-    dynamic->return_ps[i] = dynamic->return_ps[dynamic->n_returns];
-    dynamic->return_port[i] = dynamic->return_port[dynamic->n_returns];
-    dynamic->return_chunks[i] = dynamic->return_chunks[dynamic->n_returns];
-  }
-  for (uint32_t *link = &dynamic->spilled; *link != 0;) {
-    uint32_t index = *link - 1;
-    SpilledReturn *spilled = &net->spilled[index];
-
-    if (spilled->at_ps > until_ps) {
-      first_ps = MIN (first_ps, spilled->at_ps);
-      link = &spilled->next;
-      continue;
-    }
-    dynamic->used[spilled->port] = (uint16_t) (dynamic->used[spilled->port] - spilled->chunks);
-    *link = spilled->next;
-    pool_give (&net->spills, net->spilled, sizeof (SpilledReturn), offsetof (SpilledReturn, next),
-               index);
-  }
-  dynamic->first_return_ps = first_ps;
-}
-
-void
-torus_return_chunks (Torus *net, uint32_t node, uint32_t port, uint32_t chunks, int64_t at_ps)
-{
-  DynamicNode *dynamic = &net->dynamic[node];
-
-  /* What is back since before this window counts already: the node cannot be earlier. */
-  if (G_UNLIKELY (dynamic->n_returns == RETURNS))
-    collect (net, dynamic, net->window_ps);
-  dynamic->first_return_ps = MIN (dynamic->first_return_ps, at_ps);
-  if (G_LIKELY (dynamic->n_returns < RETURNS)) {
-    dynamic->return_ps[dynamic->n_returns] = at_ps;
-    dynamic->return_port[dynamic->n_returns] = (uint8_t) port;
-    dynamic->return_chunks[dynamic->n_returns++] = (uint8_t) chunks;
-    return;
-  }
-  uint32_t index = pool_take (&net->spills, (void **) &net->spilled, sizeof (SpilledReturn),
-                              offsetof (SpilledReturn, next));
-
-  net->spilled[index] =
-      (SpilledReturn){ at_ps, dynamic->spilled, (uint8_t) port, (uint8_t) chunks };
-  dynamic->spilled = index + 1;
-}
-
-/* When the next of a port's tokens comes back, NEVER_PS if none is on its way. */
-static int64_t
-next_return_ps (const Torus *net, const DynamicNode *dynamic, uint32_t port)
-{
-  int64_t first_ps = NEVER_PS;
-
-  for (uint32_t i = 0; i < dynamic->n_returns; i++)
-    if (dynamic->return_port[i] == port)
-      first_ps = MIN (first_ps, dynamic->return_ps[i]);
-  for (uint32_t at = dynamic->spilled; at != 0; at = net->spilled[at - 1].next)
-    if (net->spilled[at - 1].port == port)
-      first_ps = MIN (first_ps, net->spilled[at - 1].at_ps);
-  return first_ps;
-}
-
 /* Chunks that a port may send on the dynamic VC now. */
 static ALWAYS_INLINE uint32_t
 tokens (const Act *act, uint32_t port)
@@ -135,18 +54,110 @@ tokens (const Act *act, uint32_t port)
 
 /* --- Waking --- */
 
+static void
+add_late_step (Torus *net, uint64_t key)
+{
+  GArray *heap = net->late_steps;
+  uint32_t hole = heap->len;
+
+  g_array_append_val (heap, key);
+  for (; hole > 0 && g_array_index (heap, uint64_t, (hole - 1) / 2) > key; hole = (hole - 1) / 2)
+    g_array_index (heap, uint64_t, hole) = g_array_index (heap, uint64_t, (hole - 1) / 2);
+  g_array_index (heap, uint64_t, hole) = key;
+}
+
+static uint64_t
+take_late_step (Torus *net)
+{
+  GArray *heap = net->late_steps;
+  uint64_t first = g_array_index (heap, uint64_t, 0);
+  uint64_t key = g_array_index (heap, uint64_t, heap->len - 1);
+  uint32_t hole = 0, child;
+
+  g_array_set_size (heap, heap->len - 1);
+  while ((child = 2 * hole + 1) < heap->len) {
+    if (child + 1 < heap->len &&
+        g_array_index (heap, uint64_t, child + 1) < g_array_index (heap, uint64_t, child))
+      child++;
+    if (g_array_index (heap, uint64_t, child) >= key)
+      break;
+    g_array_index (heap, uint64_t, hole) = g_array_index (heap, uint64_t, child);
+    hole = child;
+  }
+  if (heap->len > 0)
+    g_array_index (heap, uint64_t, hole) = key;
+  return first;
+}
+
+/* Something but dynamic packets is in its lists, or at the head of FIFOs, or will be. */
+static bool
+knows_deterministic (const Port *port)
+{
+  return (port->want[BUBBLE] | port->want[PRIORITY] | port->future | port->listed) != 0;
+}
+
+/* The step at which the port's newcomer of at_ps has its turn, 0: it has none, as far as is
+ * known, or something waits already then. */
+static RARE uint64_t
+newcomer_step (const Torus *net, uint32_t node_index, uint32_t port_index, int64_t at_ps)
+{
+  Node *node = node_at (net, node_index);
+  const Port *port = port_of (net, node, port_index);
+  uint64_t what = OF_NODE | OF_PORT | (uint64_t) port_index << 20 | node_index;
+  uint32_t first_in_port = UINT32_MAX, heads = port->early;
+
+  if ((port->want[BUBBLE] | port->want[PRIORITY]) & ~port->early)
+    return 0;
+  for (uint32_t bits = port->listed; bits; bits &= bits - 1) {
+    uint32_t list = (uint32_t) __builtin_ctz (bits), vc = list / 2;
+    uint32_t id = vc_lists (net, node_index, port_index, vc)->head[list % 2];
+    int32_t waited_ps = (int32_t) ((uint32_t) at_ps - vc_packet (net, node_index, vc, id)->since);
+
+    if (waited_ps > 0)
+      return 0;
+    if (waited_ps == 0)
+      first_in_port = MIN (first_in_port, id >> places_of (net)->id_shift[vc]);
+  }
+  for (uint32_t bits = port->future; bits; bits &= bits - 1) {
+    uint32_t fifo = (uint32_t) __builtin_ctz (bits);
+    int64_t ready_ps = fifo_of (net, node, fifo)->ready_ps;
+
+    if (ready_ps < at_ps)
+      return 0;
+    if (ready_ps == at_ps)
+      heads |= 1u << fifo;
+  }
+  if (first_in_port != UINT32_MAX)
+    return step_key (net, STEP_ARRIVE, first_in_port, what, at_ps);
+  if (heads == 0)
+    return 0;
+  uint32_t first = first_newcomer (net, node, heads);
+
+  return fifo_of (net, node, first)->injected
+             ? step_key (net, STEP_INJECTED, 0, what | (uint64_t) first << 24, at_ps)
+             : step_key (net, STEP_HEAD, first, what, at_ps);
+}
+
 /* The port looks at at_ps, which lies ahead. */
 static void
 wake_later (Act *act, uint32_t port_index, Port *port, int64_t at_ps)
 {
+  Torus *net = act->net;
+
   if (at_ps >= port->wake_ps)
     return;
-  if (at_ps >> act->net->window_bits != act->net->window) {
-    wake (act->net, act->node_index, port_index, port, at_ps);
+  if (at_ps >> net->window_bits != net->window) {
+    wake (net, act->node_index, port_index, port, at_ps);
     return;
   }
   port->wake_ps = at_ps;
-  act->due |= 1u << port_index;
+  add_late_step (net, step_key (net, STEP_LOOK, port_index, OF_NODE | act->node_index, at_ps));
+  if (knows_deterministic (port)) {
+    uint64_t key = newcomer_step (net, act->node_index, port_index, at_ps);
+
+    if (key != 0)
+      add_late_step (net, key);
+  }
 }
 
 /* Something new waits for the port. */
@@ -187,9 +198,11 @@ static RARE bool
 is_open_closely (const Act *act, uint32_t port_index, uint64_t turn)
 {
   Torus *net = act->net;
-  const Port *port = port_of (net, act->node, port_index);
-  uint32_t early = port->early;
+  Port *port = port_of (net, act->node, port_index);
+  uint32_t early;
 
+  meet_future (net, act->node, port);
+  early = port->early;
   if ((port->want[BUBBLE] | port->want[PRIORITY]) & ~early)
     return false;
   for (uint32_t bits = port->listed; bits; bits &= bits - 1) {
@@ -218,8 +231,7 @@ is_open (const Act *act, uint32_t port_index, uint64_t turn)
   const Port *port = port_of (act->net, act->node, port_index);
 
   return port->free_ps <= act->net->now_ps && !(act->dynamic->waited_for >> port_index & 1) &&
-         (!(port->want[BUBBLE] | port->want[PRIORITY] | port->listed) ||
-          is_open_closely (act, port_index, turn));
+         (!knows_deterministic (port) || is_open_closely (act, port_index, turn));
 }
 
 /* The open port with most room, NOWHERE if none has enough. */
@@ -308,7 +320,7 @@ send_dynamic (Act *act, uint32_t port_index, Port *port, uint32_t index)
   if (packet->pending == 0)
     expect_dynamic_reception (net, index, at_ps);
   else
-    expect_arrival (net, packet->node, ARRIVES, port_index, index, at_ps);
+    expect_arrival (net, index, at_ps);
 }
 
 /* A packet of a FIFO or of the bubble VC goes to the dynamic VC. */
@@ -417,17 +429,10 @@ wait_in_queue (Act *act, uint32_t index, uint32_t ports)
   raise_queue (act, bit);
 }
 
-static bool
+static ALWAYS_INLINE bool
 is_wanted_by_any (const Act *act, uint32_t port_index, const Port *port)
 {
   return is_wanted (port) || (act->dynamic->waited_for >> port_index & 1);
-}
-
-/* Something but dynamic packets is in its lists, or at the head of FIFOs. */
-static bool
-knows_deterministic (const Port *port)
-{
-  return (port->want[BUBBLE] | port->want[PRIORITY] | port->listed) != 0;
 }
 
 static void
@@ -455,7 +460,7 @@ arrive (Act *act, uint32_t index)
   Port *port = port_of (net, act->node, best);
 
   send_dynamic (act, best, port, index);
-  return_token (net, act->node, in_port, DYNAMIC, chunks, port->free_ps);
+  return_chunks (net, act->node, in_port, chunks, port->free_ps);
 }
 
 /* A packet that escaped: back to the dynamic VC if a port is open there, else it goes on, or
@@ -569,7 +574,7 @@ leave_queue (Act *act, uint32_t port_index, Port *port, uint32_t bit, const Room
                offsetof (DynamicPacket, next), index);
     transmit (net, act->node_index, act->node, port_index, port, BUBBLE, room->slot, escaped);
   }
-  return_token (net, act->node, in_port, DYNAMIC, chunks, port->free_ps);
+  return_chunks (net, act->node, in_port, chunks, port->free_ps);
   if (queue->head != 0)
     raise_queue (act, bit);
 }
@@ -685,21 +690,21 @@ arbitrate (Act *act, Look *look)
 
 /* --- A node in the order of time --- */
 
-/* The port's first newcomer, when that is its turn and nobody waits. */
+/* The port's first newcomer, when it has its turn: it goes at once if the port is idle,
+ * nobody waits, and there is room. */
 static void
 try_newcomer (Act *act, uint32_t port_index)
 {
   Port *port = port_of (act->net, act->node, port_index);
   Look look;
 
-  if (!knows_deterministic (port) || port->free_ps > act->net->now_ps ||
-      (act->dynamic->waited_for >> port_index & 1))
+  if (port->free_ps > act->net->now_ps || (act->dynamic->waited_for >> port_index & 1))
     return;
+  if (port->future)
+    meet_future (act->net, act->node, port);
   look = survey (act->net, act->node_index, act->node, port_index);
-  if (look.old || !serve_newcomer (&look))
-    return;
-  act->ports &= ~(1u << port_index);
-  sent_by (act, port_index, port);
+  if (!look.old && serve_newcomer (&look))
+    sent_by (act, port_index, port);
 }
 
 static void
@@ -721,6 +726,8 @@ look_at (Act *act, uint32_t port_index)
     return;
   }
   net->n_looks++;
+  if (port->future)
+    meet_future (net, act->node, port);
   if (knows_deterministic (port))
     look = survey (net, act->node_index, act->node, port_index);
   if (arbitrate (act, &look)) {
@@ -728,222 +735,177 @@ look_at (Act *act, uint32_t port_index)
     return;
   }
   act->dynamic->starved |= (uint16_t) (1u << port_index);
-  next_ps = MIN (next_chance_ps (net, act->node_index, act->node, port_index, port),
-                 next_return_ps (net, act->dynamic, port_index));
+  next_ps = next_chance_ps (net, act->node_index, act->node, port_index, port);
   if (next_ps != NEVER_PS)
     wake_later (act, port_index, port, next_ps);
 }
 
-/* One of those that come at the same time: an arrival, or the newcomer of a port. */
-typedef struct {
-  uint64_t turn;
-  const Arrival *arrival; /* NULL: of `port` */
-  uint32_t port;
-} Newcomer;
-
-static void
-meet (Act *act, const Arrival *arrival)
-{
-  uint32_t index = arrival->order & 15;
-
-  if ((arrival->order >> 4 & 15) != ARRIVES)
-    head_comes (act, index);
-  else if (arrival->what & ON_BUBBLE)
-    arrive_on_bubble (act, index, arrival->what & ~ON_BUBBLE);
-  else
-    arrive (act, arrival->what);
-}
-
-/* In a port's lists or FIFOs; UINT64_MAX: nothing comes now, or something waits already. */
-static uint64_t
-newcomer_turn (const Act *act, uint32_t port_index)
-{
-  Torus *net = act->net;
-  Look look;
-  uint32_t fifo;
-
-  if (!knows_deterministic (port_of (net, act->node, port_index)))
-    return UINT64_MAX;
-  look = survey (net, act->node_index, act->node, port_index);
-  if (look.old)
-    return UINT64_MAX;
-  if (look.here) {
-    uint32_t vc = look.first_list / 2;
-    uint32_t id = vc_lists (net, act->node_index, port_index, vc)->head[look.first_list % 2];
-
-    return arrival_turn (id >> places_of (net)->id_shift[vc]);
-  }
-  if (look.port->early == 0)
-    return UINT64_MAX;
-  fifo = first_newcomer (net, act->node, look.port->early);
-  return head_turn (net, fifo_of (net, act->node, fifo), fifo);
-}
-
-static void
-meet_in_turn (Act *act, const Arrival *const *arrivals, uint32_t n_arrivals)
-{
-  Newcomer newcomers[MAX_ARRIVALS + MAX_PORTS];
-  uint32_t n = 0;
-
-  for (uint32_t i = 0; i < n_arrivals; i++) {
-    uint32_t index = arrivals[i]->order & 15;
-    bool is_head = (arrivals[i]->order >> 4 & 15) != ARRIVES;
-
-    newcomers[n++] =
-        (Newcomer){ is_head ? head_turn (act->net, fifo_of (act->net, act->node, index), index)
-                            : arrival_turn (index),
-                    arrivals[i], 0 };
-  }
-  for (uint32_t bits = act->ports; bits; bits &= bits - 1) {
-    uint32_t port_index = (uint32_t) __builtin_ctz (bits);
-    uint64_t turn = newcomer_turn (act, port_index);
-
-    if (turn != UINT64_MAX)
-      newcomers[n++] = (Newcomer){ turn, NULL, port_index };
-  }
-  for (uint32_t i = 1; i < n; i++) {
-    Newcomer newcomer = newcomers[i];
-    uint32_t hole = i;
-
-    for (; hole > 0 && newcomers[hole - 1].turn > newcomer.turn; hole--)
-      newcomers[hole] = newcomers[hole - 1];
-    newcomers[hole] = newcomer;
-  }
-  for (uint32_t i = 0; i < n; i++)
-    if (newcomers[i].arrival)
-      meet (act, newcomers[i].arrival);
-    else
-      try_newcomer (act, newcomers[i].port);
-}
-
-/* All that happens at one time. */
-static void
-act_at (Act *act, const Arrival *const *arrivals, uint32_t n_arrivals)
-{
-  bool deterministic = false;
-
-  for (uint32_t bits = act->ports; bits; bits &= bits - 1) {
-    uint32_t port_index = (uint32_t) __builtin_ctz (bits);
-    Port *port = port_of (act->net, act->node, port_index);
-
-    if (port->free_ps > act->net->now_ps) {
-      act->ports &= ~(1u << port_index);
-      wake_later (act, port_index, port, port->free_ps);
-    } else if (port->future) {
-      meet_future (act->net, act->node, port);
-    }
-    deterministic |= knows_deterministic (port);
-  }
-  if (!deterministic)
-    for (uint32_t i = 0; i < n_arrivals; i++)
-      meet (act, arrivals[i]);
-  else if (n_arrivals > 0)
-    meet_in_turn (act, arrivals, n_arrivals);
-  else
-    for (uint32_t bits = act->ports; bits; bits &= bits - 1)
-      try_newcomer (act, (uint32_t) __builtin_ctz (bits));
-  while (act->ports) {
-    uint32_t port_index = (uint32_t) __builtin_ctz (act->ports);
-
-    act->ports &= act->ports - 1;
-    look_at (act, port_index);
-  }
-}
-
-static void
-act_in_order (Torus *net, uint32_t node_index, const Bucket *bucket)
-{
-  Act act = { .net = net,
-              .node_index = node_index,
-              .node = node_at (net, node_index),
-              .dynamic = &net->dynamic[node_index] };
-  const Arrival *arrivals[MAX_ARRIVALS];
-  uint32_t n = 0, next = 0;
-
-  for (uint32_t at = act.node->first_arrival; at != 0; at = bucket->arrivals[at - 1].next) {
-    const Arrival *arrival = &bucket->arrivals[at - 1];
-    uint32_t hole = n++;
-
-    g_assert (n <= MAX_ARRIVALS);
-    /* From the last to the first: of descriptors of the same time, the earlier in front. */
-    for (; hole > 0 && arrivals[hole - 1]->order >= arrival->order; hole--)
-      arrivals[hole] = arrivals[hole - 1];
-    arrivals[hole] = arrival;
-  }
-  act.due = act.node->due;
-  act.node->first_arrival = 0;
-  act.node->due = 0;
-  act.node->in_order = false;
-  for (;;) {
-    int64_t now_ps = NEVER_PS;
-    uint32_t first = next;
-
-    if (next < n)
-      now_ps = net->window_ps + (arrivals[next]->order >> 8);
-    for (uint32_t bits = act.due; bits; bits &= bits - 1)
-      now_ps = MIN (now_ps, port_of (net, act.node, (uint32_t) __builtin_ctz (bits))->wake_ps);
-    if (now_ps == NEVER_PS)
-      return;
-    net->now_ps = now_ps;
-    if (act.dynamic->first_return_ps <= now_ps)
-      collect (net, act.dynamic, now_ps);
-    for (uint32_t bits = act.due; bits; bits &= bits - 1) {
-      Port *port = port_of (net, act.node, (uint32_t) __builtin_ctz (bits));
-
-      if (port->wake_ps > now_ps)
-        continue;
-      port->wake_ps = NEVER_PS;
-      act.due &= ~(bits & -bits);
-      act.ports |= bits & -bits;
-    }
-    while (next < n && net->window_ps + (arrivals[next]->order >> 8) == now_ps)
-      next++;
-    act_at (&act, &arrivals[first], next - first);
-  }
-}
-
-/* --- The nodes of a window --- */
-
-static void
-gather (Torus *net, uint32_t node_index, Node *node)
-{
-  if (node->in_order)
-    return;
-  node->in_order = true;
-  net->in_order[net->n_in_order++] = node_index;
-}
+/* --- The steps of a window --- */
 
 void
-torus_gather_arrivals (Torus *net, Bucket *bucket)
+torus_mark_in_order (Torus *net, const Bucket *bucket)
 {
-  for (uint32_t i = 0; i < bucket->n_arrivals; i++) {
-    Arrival *arrival = &bucket->arrivals[i];
-    Node *node = node_at (net, arrival->node);
+  uint32_t window = (uint32_t) net->window + 1;
 
-    __builtin_prefetch (node_at (net, bucket->arrivals[MIN (i + 12, bucket->n_arrivals - 1)].node),
-                        1);
-    arrival->next = node->first_arrival;
-    node->first_arrival = i + 1;
-    gather (net, arrival->node, node);
+  for (uint32_t i = 0; i < bucket->n_steps; i++) {
+    uint64_t key = bucket->steps[i];
+    uint32_t node = (uint32_t) key & 0xfffff;
+
+    if ((key >> STEP_CLASS_SHIFT & 7) == STEP_TOKEN)
+      continue;
+    if (!(key & OF_NODE))
+      node = net->dynamic_packet[(uint32_t) key].node;
+    node_at (net, node)->in_order = window;
   }
 }
 
 void
-torus_gather_port (Torus *net, uint32_t number)
+torus_look_in_order (Torus *net, Bucket *bucket, uint32_t number)
 {
-  Node *node = node_at (net, number >> 4);
-  const Port *port = port_of (net, node, number & 15);
+  uint32_t node = number >> 4, port_index = number & 15;
+  const Port *port = port_of (net, node_at (net, node), port_index);
+  uint64_t key;
 
   if (port->wake_ps >> net->window_bits != net->window)
     return; /* an earlier wake took its place */
-  node->due |= (uint16_t) (1u << (number & 15));
-  gather (net, number >> 4, node);
+  add_step (net, bucket, step_key (net, STEP_LOOK, port_index, OF_NODE | node, port->wake_ps));
+  if (!knows_deterministic (port))
+    return;
+  key = newcomer_step (net, node, port_index, port->wake_ps);
+  if (key != 0)
+    add_step (net, bucket, key);
+}
+
+/* One step; what it wakes is due. */
+static void
+make_step (Torus *net, uint64_t key)
+{
+  uint32_t index = (uint32_t) (key >> STEP_INDEX_SHIFT & 15);
+  uint32_t argument = (uint32_t) (key >> 20 & 0xfffff);
+  bool is_of_node = (key & OF_NODE) != 0;
+  uint32_t node = is_of_node ? (uint32_t) key & 0xfffff : net->dynamic_packet[(uint32_t) key].node;
+  Act act = { net, node, node_at (net, node), &net->dynamic[node], 0 };
+  StepClass class = (StepClass) (key >> STEP_CLASS_SHIFT & 7);
+
+  if (key & OF_PORT && is_of_node) {
+    try_newcomer (&act, argument & 15);
+  } else {
+    switch (class) {
+    case STEP_TOKEN:
+      act.dynamic->used[index] = (uint16_t) (act.dynamic->used[index] - argument);
+      act.ports = act.dynamic->starved & act.dynamic->waited_for & 1u << index;
+      break;
+    case STEP_ARRIVE:
+      if (is_of_node)
+        arrive_on_bubble (&act, index, argument);
+      else
+        arrive (&act, (uint32_t) key);
+      break;
+    case STEP_INJECTED: head_comes (&act, argument); break;
+    case STEP_HEAD: head_comes (&act, index); break;
+    case STEP_LOOK: {
+      Port *port = port_of (net, act.node, index);
+
+      if (port->wake_ps != net->now_ps)
+        return; /* an earlier wake took its place */
+      port->wake_ps = NEVER_PS;
+      act.ports = 1u << index;
+      break;
+    }
+    }
+  }
+  if (act.ports == 0)
+    return;
+  if (act.dynamic->due == 0)
+    g_array_append_val (net->due_nodes, node);
+  act.dynamic->due |= (uint16_t) act.ports;
+}
+
+/* All that comes now is there: the arbiters of the ports that are due, by port. */
+static void
+look_at_due (Torus *net)
+{
+  for (uint32_t i = 0; i < net->due_nodes->len; i++) {
+    uint32_t node = g_array_index (net->due_nodes, uint32_t, i);
+    Act act = { net, node, node_at (net, node), &net->dynamic[node], 0 };
+
+    act.ports = act.dynamic->due;
+    act.dynamic->due = 0;
+    while (act.ports) {
+      uint32_t port_index = (uint32_t) __builtin_ctz (act.ports);
+
+      act.ports &= act.ports - 1;
+      look_at (&act, port_index);
+    }
+  }
+  g_array_set_size (net->due_nodes, 0);
+}
+
+static uint32_t
+injected_sequence (const Torus *net, uint64_t key)
+{
+  uint32_t fifo = (uint32_t) (key & OF_PORT ? key >> 24 : key >> 20) & 15;
+
+  return fifo_of (net, node_at (net, (uint32_t) key & 0xfffff), fifo)->sequence - net->n_injected;
+}
+
+static int
+by_sequence (const void *a, const void *b, void *net)
+{
+  uint32_t left = injected_sequence (net, *(const uint64_t *) a);
+  uint32_t right = injected_sequence (net, *(const uint64_t *) b);
+
+  return (left > right) - (left < right);
+}
+
+/* Heads that are injected at the same time: in the order of their descriptors.  Dynamic
+ * ones are in it already. */
+static void
+step_injected (Torus *net, GArray *keys)
+{
+  bool mixed = false;
+
+  for (uint32_t i = 0; i < keys->len; i++)
+    mixed |= (g_array_index (keys, uint64_t, i) & OF_PORT) != 0;
+  if (mixed)
+    g_qsort_with_data (keys->data, (int) keys->len, sizeof (uint64_t), by_sequence, net);
+  for (uint32_t i = 0; i < keys->len; i++)
+    make_step (net, g_array_index (keys, uint64_t, i));
+  g_array_set_size (keys, 0);
 }
 
 void
-torus_act_in_order (Torus *net, const Bucket *bucket)
+torus_step (Torus *net, Bucket *bucket)
 {
-  for (uint32_t i = 0; i < net->n_in_order; i++)
-    act_in_order (net, net->in_order[i], bucket);
-  net->n_in_order = 0;
+  GArray *late = net->late_steps, *injected = net->injected_steps;
+  uint32_t i = 0;
+
+  torus_sort (net, bucket->steps, bucket->n_steps, STEP_INDEX_SHIFT);
+  for (;;) {
+    uint64_t next = i < bucket->n_steps ? bucket->steps[i] : UINT64_MAX;
+    uint64_t key = late->len > 0 ? MIN (next, g_array_index (late, uint64_t, 0)) : next;
+    int64_t at_ps =
+        key == UINT64_MAX ? NEVER_PS : net->window_ps + (int64_t) (key >> STEP_TIME_SHIFT);
+    bool is_injected = (key >> STEP_CLASS_SHIFT & 7) == STEP_INJECTED && key != UINT64_MAX;
+
+    if (injected->len > 0 && (at_ps != net->now_ps || !is_injected)) {
+      step_injected (net, injected);
+      continue;
+    }
+    if (at_ps != net->now_ps && net->due_nodes->len > 0) {
+      look_at_due (net);
+      continue;
+    }
+    if (key == UINT64_MAX)
+      return;
+    net->now_ps = at_ps;
+    if (key == next)
+      i++;
+    else
+      take_late_step (net);
+    if (is_injected)
+      g_array_append_val (injected, key);
+    else
+      make_step (net, key);
+  }
 }

@@ -99,22 +99,15 @@ print_node (const Torus *net, uint32_t node, uint32_t n, GString *out)
   return n_printed;
 }
 
-/* Every token is at its port, or on its way there. */
+/* Every token is at its port, those with slots perhaps still on their way. */
 static bool
 has_tokens (const Torus *net, uint32_t node, uint32_t port_index)
 {
-  const DynamicNode *dynamic = &net->dynamic[node];
-  uint32_t used = dynamic->used[port_index];
-
   for (uint32_t vc = 0; vc < VCS; vc++)
     for (uint32_t slot = 0; slot < net->places.n_slots[vc]; slot++)
       if (vc_slots (net, node, port_index, vc)[slot] == NEVER_PS)
         return false;
-  for (uint32_t i = 0; i < dynamic->n_returns; i++)
-    used -= dynamic->return_port[i] == port_index ? dynamic->return_chunks[i] : 0u;
-  for (uint32_t at = dynamic->spilled; at != 0; at = net->spilled[at - 1].next)
-    used -= net->spilled[at - 1].port == port_index ? net->spilled[at - 1].chunks : 0u;
-  return used == 0;
+  return net->dynamic[node].used[port_index] == 0;
 }
 
 static gboolean
@@ -209,15 +202,15 @@ torus_free (SimNetwork *base)
   for (uint32_t window = 0; window < net->n_ring; window++) {
     g_free (net->bucket[window].ports);
     g_free (net->bucket[window].receptions);
-    g_free (net->bucket[window].arrivals);
+    g_free (net->bucket[window].steps);
   }
   for (uint32_t i = 0; i < net->spare_ports.n; i++)
     g_free (net->spare_ports.bucket[i].ports);
   for (uint32_t i = 0; i < net->spare_receptions.n; i++)
     g_free (net->spare_receptions.bucket[i].receptions);
-  for (uint32_t i = 0; i < net->spare_arrivals.n; i++)
-    g_free (net->spare_arrivals.bucket[i].arrivals);
-  g_free (net->spare_arrivals.bucket);
+  for (uint32_t i = 0; i < net->spare_steps.n; i++)
+    g_free (net->spare_steps.bucket[i].steps);
+  g_free (net->spare_steps.bucket);
   g_free (net->spare_ports.bucket);
   g_free (net->spare_receptions.bucket);
   g_free (net->bucket);
@@ -226,8 +219,9 @@ torus_free (SimNetwork *base)
   g_free (net->feeder);
   g_free (net->descriptor);
   g_free (net->dynamic_packet);
-  g_free (net->spilled);
-  g_free (net->in_order);
+  g_array_unref (net->late_steps);
+  g_array_unref (net->injected_steps);
+  g_array_unref (net->due_nodes);
   packet_table_free (net->dynamic);
   packet_table_free (net->nodes);
   packet_table_free (net->priority_ports);
@@ -294,7 +288,9 @@ init_places (Torus *net)
       packet_table_new ((n_links << net->places.id_shift[PRIORITY]) * sizeof *net->priority_links);
   net->fifo_messages = packet_table_new (n_links * sizeof *net->fifo_messages);
   net->dynamic = packet_table_new (net->n_nodes * sizeof *net->dynamic);
-  net->in_order = g_new (uint32_t, net->n_nodes);
+  net->late_steps = g_array_new (FALSE, FALSE, sizeof (uint64_t));
+  net->injected_steps = g_array_new (FALSE, FALSE, sizeof (uint64_t));
+  net->due_nodes = g_array_new (FALSE, FALSE, sizeof (uint32_t));
 }
 
 static void
@@ -391,7 +387,7 @@ sim_packet_new (const TopoMachine *machine, const TopoMapping *mapping, RoutePol
   net->bucket = g_new0 (Bucket, net->n_ring);
   net->spare_ports.bucket = g_new (Bucket, net->n_ring);
   net->spare_receptions.bucket = g_new (Bucket, net->n_ring);
-  net->spare_arrivals.bucket = g_new (Bucket, net->n_ring);
+  net->spare_steps.bucket = g_new (Bucket, net->n_ring);
   net->occupied = g_new0 (uint64_t, net->n_ring / 64);
   net->engine.schedule = sim_schedule_new (net->n_nodes, INT64_C (1) << net->window_bits);
   return &net->engine.base;

@@ -14,10 +14,7 @@ apply_token (Torus *net, const Token *token)
 {
   Port *port = port_of (net, node_at (net, token->node), token->port);
 
-  if (G_UNLIKELY (token->vc == DYNAMIC))
-    torus_return_chunks (net, token->node, token->port, token->slot, token->at_ps);
-  else
-    vc_slots (net, token->node, token->port, token->vc)[token->slot] = token->at_ps;
+  vc_slots (net, token->node, token->port, token->vc)[token->slot] = token->at_ps;
   if (G_UNLIKELY (*starved_mark (port)))
     wake (net, token->node, token->port, port, token->at_ps);
 }
@@ -73,8 +70,7 @@ apply_going (Torus *net, const Going *going, uint32_t vc)
     return;
   }
   if (G_UNLIKELY (going->packet.dynamic)) {
-    expect_arrival (net, going->node, ARRIVES, going->in_port, ON_BUBBLE | going->slot,
-                    going->at_ps);
+    expect_step (net, STEP_ARRIVE, going->in_port, going->node, going->slot, going->at_ps);
     return;
   }
   port = port_of (net, node, going->port);
@@ -106,8 +102,8 @@ apply_kept_going (Torus *net, const Going *going)
     apply_going (net, going, PRIORITY);
 }
 
-/* A packet leaves a slot of a receive buffer, or so many chunks of the dynamic VC's, by left_ps:
- * its token travels back to the sender at the other end of the link. */
+/* A packet leaves a slot of a receive buffer by left_ps: its token travels back to the
+ * sender at the other end of the link. */
 static ALWAYS_INLINE void
 return_token (Torus *net, const Node *node, uint32_t in_port, uint32_t vc, uint32_t slot,
               int64_t left_ps)
@@ -121,6 +117,14 @@ return_token (Torus *net, const Node *node, uint32_t in_port, uint32_t vc, uint3
   *token = (Token){ left_ps + net->token_latency_ps, sender, (uint16_t) slot, (uint8_t) in_port,
                     (uint8_t) vc };
   __builtin_prefetch (starved_mark (port_of (net, node_at (net, sender), in_port)), 1);
+}
+
+/* Likewise, of the dynamic VC's receive buffer. */
+static ALWAYS_INLINE void
+return_chunks (Torus *net, const Node *node, uint32_t in_port, uint32_t chunks, int64_t left_ps)
+{
+  expect_step (net, STEP_TOKEN, in_port, node->neighbour[topo_port_opposite (in_port)], chunks,
+               left_ps + net->token_latency_ps);
 }
 
 /* --- Sending --- */

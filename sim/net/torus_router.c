@@ -170,48 +170,10 @@ receive (Torus *net, uint64_t reception)
   if (packet_engine_received (&net->engine, packet->message, packet->payload_bytes, written_ps))
     sim_schedule_push (net->engine.schedule, node_index, CODE_DELIVER, packet->message,
                        net->engine.message[packet->message].last_ps + net->reception_latency_ps);
-  return_token (net, node, in_port, vc, slot, left_ps);
-}
-
-/* By time, then by input port. */
-static void
-sort_receptions (Torus *net, Bucket *bucket)
-{
-  uint64_t *keys = bucket->receptions;
-  uint32_t n = bucket->n_receptions;
-
-  if (n < 48) {
-    for (uint32_t i = 1; i < n; i++) {
-      uint64_t key = keys[i];
-      uint32_t hole = i;
-
-      for (; hole > 0 && keys[hole - 1] > key; hole--)
-        keys[hole] = keys[hole - 1];
-      keys[hole] = key;
-    }
-    return;
-  }
-  if (net->scratch_capacity < n) {
-    net->scratch_capacity = 2 * n;
-    net->scratch = g_renew (uint64_t, net->scratch, net->scratch_capacity);
-  }
-  /* 19 bits in two passes. */
-  for (uint32_t pass = 0; pass < 2; pass++) {
-    const uint64_t *from = pass ? net->scratch : keys;
-    uint64_t *to = pass ? keys : net->scratch;
-    uint32_t start[1024] = { 0 }, shift = pass ? 47 : 37, sum = 0;
-
-    for (uint32_t i = 0; i < n; i++)
-      start[from[i] >> shift & 1023]++;
-    for (uint32_t digit = 0; digit < 1024; digit++) {
-      uint32_t count = start[digit];
-
-      start[digit] = sum;
-      sum += count;
-    }
-    for (uint32_t i = 0; i < n; i++)
-      to[start[from[i] >> shift & 1023]++] = from[i];
-  }
+  if (G_UNLIKELY (is_dynamic))
+    return_chunks (net, node, in_port, slot, left_ps);
+  else
+    return_token (net, node, in_port, vc, slot, left_ps);
 }
 
 /* --- Windows --- */
@@ -246,17 +208,53 @@ torus_grow_receptions (Torus *net, Bucket *bucket)
 }
 
 void
-torus_grow_arrivals (Torus *net, Bucket *bucket)
+torus_grow_steps (Torus *net, Bucket *bucket)
 {
-  if (bucket->arrivals_capacity == 0 && net->spare_arrivals.n > 0) {
-    const Bucket *spare = &net->spare_arrivals.bucket[--net->spare_arrivals.n];
+  if (bucket->steps_capacity == 0 && net->spare_steps.n > 0) {
+    const Bucket *spare = &net->spare_steps.bucket[--net->spare_steps.n];
 
-    bucket->arrivals = spare->arrivals;
-    bucket->arrivals_capacity = spare->arrivals_capacity;
+    bucket->steps = spare->steps;
+    bucket->steps_capacity = spare->steps_capacity;
     return;
   }
-  bucket->arrivals_capacity = MAX (256, 2 * bucket->arrivals_capacity);
-  bucket->arrivals = g_renew (Arrival, bucket->arrivals, bucket->arrivals_capacity);
+  bucket->steps_capacity = MAX (256, 2 * bucket->steps_capacity);
+  bucket->steps = g_renew (uint64_t, bucket->steps, bucket->steps_capacity);
+}
+
+void
+torus_sort (Torus *net, uint64_t *keys, uint32_t n, uint32_t shift)
+{
+  if (n < 48) {
+    for (uint32_t i = 1; i < n; i++) {
+      uint64_t key = keys[i];
+      uint32_t hole = i;
+
+      for (; hole > 0 && keys[hole - 1] >> shift > key >> shift; hole--)
+        keys[hole] = keys[hole - 1];
+      keys[hole] = key;
+    }
+    return;
+  }
+  if (net->scratch_capacity < n) {
+    net->scratch_capacity = 2 * n;
+    net->scratch = g_renew (uint64_t, net->scratch, net->scratch_capacity);
+  }
+  for (uint32_t pass = 0; pass < 2; pass++) {
+    const uint64_t *from = pass ? net->scratch : keys;
+    uint64_t *to = pass ? keys : net->scratch;
+    uint32_t start[2048] = { 0 }, low = shift + 11 * pass, sum = 0;
+
+    for (uint32_t i = 0; i < n; i++)
+      start[from[i] >> low & 2047]++;
+    for (uint32_t digit = 0; digit < 2048; digit++) {
+      uint32_t count = start[digit];
+
+      start[digit] = sum;
+      sum += count;
+    }
+    for (uint32_t i = 0; i < n; i++)
+      to[start[from[i] >> low & 2047]++] = from[i];
+  }
 }
 #endif
 
@@ -346,10 +344,11 @@ call_client (Torus *net)
     }
     case CODE_RECEIVE: expect_reception (net, node, event.argument, event.at_ps); break;
     case CODE_RECEIVE_DYNAMIC: expect_dynamic_reception (net, event.argument, event.at_ps); break;
+    case CODE_ARRIVE: expect_arrival (net, event.argument, event.at_ps); break;
     default: {
-      uint32_t arrival = sim_event_code (event) - CODE_ARRIVE;
+      uint32_t step = sim_event_code (event) - CODE_STEP;
 
-      expect_arrival (net, node, arrival >> 4, arrival & 15, event.argument, event.at_ps);
+      expect_step (net, step >> 4, step & 15, node, event.argument, event.at_ps);
       break;
     }
     }
@@ -407,7 +406,8 @@ receive_all (Torus *net, Bucket *bucket)
   uint64_t *keys = bucket->receptions;
   uint32_t n = bucket->n_receptions;
 
-  sort_receptions (net, bucket);
+  /* By time, then by input port. */
+  torus_sort (net, keys, n, 37);
   for (uint32_t i = 0; i < AHEAD; i++)
     keys[n + i] = keys[n - 1];
   for (uint32_t i = 0; i < n; i++) {
@@ -450,8 +450,8 @@ prefetch_waiting (const Torus *net, uint32_t number)
 static void
 look_all (Torus *net, Bucket *bucket)
 {
-  if (G_UNLIKELY (bucket->n_arrivals > 0))
-    torus_gather_arrivals (net, bucket);
+  if (G_UNLIKELY (bucket->n_steps > 0))
+    torus_mark_in_order (net, bucket);
   /* Ports that look again in this window join the end. */
   for (uint32_t i = 0; i < bucket->n_ports;) {
     uint32_t n = bucket->n_ports;
@@ -461,14 +461,14 @@ look_all (Torus *net, Bucket *bucket)
 
       prefetch_port (net, bucket->ports[MIN (i + FAR_AHEAD, n - 1)]);
       prefetch_waiting (net, bucket->ports[MIN (i + NEAR_AHEAD, n - 1)]);
-      if (G_UNLIKELY (acts_in_order (node_at (net, number >> 4))))
-        torus_gather_port (net, number);
+      if (G_UNLIKELY (is_in_order (net, node_at (net, number >> 4))))
+        torus_look_in_order (net, bucket, number);
       else
         look (net, number);
     }
   }
-  if (G_UNLIKELY (net->n_in_order > 0))
-    torus_act_in_order (net, bucket);
+  if (G_UNLIKELY (bucket->n_steps > 0))
+    torus_step (net, bucket);
 }
 
 static void
@@ -516,8 +516,8 @@ run_window (Torus *net)
     net->spare_ports.bucket[net->spare_ports.n++] = *bucket;
   if (bucket->receptions_capacity > 0)
     net->spare_receptions.bucket[net->spare_receptions.n++] = *bucket;
-  if (bucket->arrivals_capacity > 0)
-    net->spare_arrivals.bucket[net->spare_arrivals.n++] = *bucket;
+  if (bucket->steps_capacity > 0)
+    net->spare_steps.bucket[net->spare_steps.n++] = *bucket;
   *bucket = (Bucket){ 0 };
   net->occupied[index / 64] &= ~(UINT64_C (1) << (index % 64));
   apply_all (net);

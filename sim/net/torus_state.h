@@ -63,7 +63,8 @@ enum {
   CODE_WAKE,            /* argument = port number: a look that lay beyond the ring */
   CODE_RECEIVE,         /* argument = place of the packet: a reception that lay beyond it */
   CODE_RECEIVE_DYNAMIC, /* argument = dynamic packet, likewise */
-  CODE_ARRIVE,          /* + ArrivalClass; argument = Arrival.what: an arrival that lay beyond it */
+  CODE_ARRIVE,          /* argument = dynamic packet: an arrival that lay beyond it */
+  CODE_STEP,            /* + StepClass << 4 | index; argument: a step that lay beyond it */
 };
 
 /* A packet in a receive buffer.  `way`: hops left, a field of bits per
@@ -125,10 +126,8 @@ typedef struct {
   uint32_t neighbour[MAX_PORTS];
   int64_t memory_ps;  /* the memory port is busy until here */
   uint32_t n_dynamic; /* packets in its dynamic queues, and heads of FIFOs that wait for a port */
-  uint32_t first_arrival; /* one more than its place in the bucket; 0: none in this window */
-  uint16_t far;           /* bit port: its link leaves the midplane */
-  uint16_t due;           /* bit port: looks in this window, in the order of time */
-  bool in_order;          /* among the nodes that do so in this window */
+  uint32_t in_order;  /* one more than the last window in which it goes in the order of time */
+  uint16_t far;       /* bit port: its link leaves the midplane */
   uint16_t next_reception[MAX_PORTS]; /* place of each reception FIFO that is used next */
 } Node;
 
@@ -149,31 +148,30 @@ typedef struct {
 
 _Static_assert(sizeof (DynamicPacket) == 32, "two to a cache line");
 
-/* What a node does about dynamic packets in the order of time; the classes in that of equal times. */
-typedef enum { ARRIVES, IS_INJECTED, IS_HEAD } ArrivalClass;
+/* What a node does in the order of time, for its dynamic packets: a key that sorts.
+ *
+ *   time in the window << 49 | class << 46 | index << 42 | what it is about
+ *
+ * index: input port, FIFO or port; what: a dynamic packet, or OF_NODE | argument << 20 | node. */
+typedef enum {
+  STEP_TOKEN,    /* argument = chunks: they are free at the other end of the port's link */
+  STEP_ARRIVE,   /* a packet from the input port: dynamic, or argument = slot of the bubble VC */
+  STEP_INJECTED, /* a descriptor's packet is the head of FIFO number `argument`; index 0 */
+  STEP_HEAD,     /* a packet is the head of a FIFO that had another */
+  STEP_LOOK,     /* the port looks for something to send */
+} StepClass;
 
-typedef struct {
-  uint32_t order; /* time in the window << 8 | class << 4 | input port or FIFO */
-  uint32_t node;
-  uint32_t what; /* ARRIVES: dynamic packet, or ON_BUBBLE | slot of the bubble VC */
-  uint32_t next; /* as Node.first_arrival */
-} Arrival;
-
-#define ON_BUBBLE (1u << 31)
+#define STEP_TIME_SHIFT  49u
+#define STEP_CLASS_SHIFT 46u
+#define STEP_INDEX_SHIFT 42u
+#define OF_NODE          (UINT64_C (1) << 41)
+#define OF_PORT          (UINT64_C (1) << 40) /* argument = port: its newcomer's turn, see try_newcomer() */
 
 #define MAX_QUEUES 5u /* of dynamic packets per receiver: 12 * 5 bits in a word */
-#define RETURNS    13u
 
 typedef struct {
   uint32_t head, tail; /* one more than the packet's number; head 0: empty */
 } Queue;
-
-/* Tokens on their way back beyond RETURNS. */
-typedef struct {
-  int64_t at_ps;
-  uint32_t next; /* one more than its number, 0: none */
-  uint8_t port, chunks;
-} SpilledReturn;
 
 #define NODE_QUEUES 64u /* MAX_PORTS * MAX_QUEUES, rounded up */
 #define NODE_PORTS  16u
@@ -182,18 +180,13 @@ typedef struct {
  * number, and its bit, is receiver * MAX_QUEUES + queue. */
 typedef struct {
   uint16_t waited_for; /* bit port: the head of a queue, or a dynamic one of a FIFO, wants it */
-  uint16_t starved;    /* bit port: idle, but for want of tokens */
-  uint8_t n_returns;
+  uint16_t starved;    /* bit port: looked in vain since it sent last */
+  uint16_t due;        /* bit port: looks when all that comes now is there */
   uint8_t last_queue[MAX_PORTS];     /* of those that a port served */
   uint16_t used[NODE_PORTS];         /* chunks of the receive buffer whose token is not back */
   uint16_t fifo_ports[NODE_PORTS];   /* [FIFO] bit port: its head wants it */
   uint16_t queue_ports[NODE_QUEUES]; /* [queue] bit port: its head wants it */
   uint8_t head_chunks[NODE_QUEUES];
-  /* Tokens on their way back: from at_ps on, so many chunks of the port are free. */
-  int64_t first_return_ps; /* none comes back before */
-  int64_t return_ps[RETURNS];
-  uint8_t return_port[RETURNS], return_chunks[RETURNS];
-  uint32_t spilled; /* as SpilledReturn.next */
   Queue queue[MAX_PORTS * MAX_QUEUES];
   uint64_t chunks[MAX_PORTS]; /* sent on the dynamic VC */
 } DynamicNode;
@@ -262,10 +255,8 @@ typedef struct {
  * VC << 35 | slot << 23 | node. */
 typedef struct {
   uint32_t *ports;
-  uint64_t *receptions;
-  Arrival *arrivals;
-  uint32_t n_ports, ports_capacity, n_receptions, receptions_capacity, n_arrivals,
-      arrivals_capacity;
+  uint64_t *receptions, *steps;
+  uint32_t n_ports, ports_capacity, n_receptions, receptions_capacity, n_steps, steps_capacity;
 } Bucket;
 
 #define RECEIVES_DYNAMIC (UINT64_C (1) << 36)
@@ -359,10 +350,10 @@ typedef struct {
 
   DynamicNode *dynamic; /* [node] */
   DynamicPacket *dynamic_packet;
-  SpilledReturn *spilled;
-  Pool dynamic_packets, spills;
-  uint32_t *in_order; /* [n_nodes] nodes that act in the order of time in this window */
-  uint32_t n_in_order;
+  Pool dynamic_packets;
+  GArray *late_steps;     /* element-type uint64_t: heap of steps that came up in this window */
+  GArray *injected_steps; /* element-type uint64_t: of one time */
+  GArray *due_nodes;      /* element-type uint32_t: nodes with ports that are due */
 
   uint32_t window_bits;
   int64_t window, window_ps; /* the current one, and when it begins */
@@ -373,7 +364,7 @@ typedef struct {
   uint32_t n_ring;    /* windows in the ring of buckets, a power of two */
   Bucket *bucket;     /* [n_ring] */
   uint64_t *occupied; /* bit bucket */
-  Spare spare_ports, spare_receptions, spare_arrivals;
+  Spare spare_ports, spare_receptions, spare_steps;
   uint64_t *scratch;
   uint32_t scratch_capacity;
 
@@ -502,7 +493,7 @@ next_port (const Torus *net, uint32_t way)
 /* Room for more. */
 void torus_grow_ports (Torus *net, Bucket *bucket);
 void torus_grow_receptions (Torus *net, Bucket *bucket);
-void torus_grow_arrivals (Torus *net, Bucket *bucket);
+void torus_grow_steps (Torus *net, Bucket *bucket);
 
 static ALWAYS_INLINE Bucket *
 bucket_at (Torus *net, int64_t window)
@@ -572,23 +563,44 @@ expect_dynamic_reception (Torus *net, uint32_t packet, int64_t at_ps)
     add_reception (net, at_ps, (uint64_t) record->in_port << 37 | RECEIVES_DYNAMIC | packet);
 }
 
-/* `index`: input port or FIFO. */
-static inline void
-expect_arrival (Torus *net, uint32_t node, ArrivalClass class, uint32_t index, uint32_t what,
-                int64_t at_ps)
+static ALWAYS_INLINE uint64_t
+step_key (const Torus *net, StepClass class, uint32_t index, uint64_t what, int64_t at_ps)
 {
-  Bucket *bucket;
+  return (uint64_t) (at_ps & ((1 << net->window_bits) - 1)) << STEP_TIME_SHIFT |
+         (uint64_t) class << STEP_CLASS_SHIFT | (uint64_t) index << STEP_INDEX_SHIFT | what;
+}
 
-  if (G_UNLIKELY (is_beyond_ring (net, at_ps))) {
-    sim_schedule_push (net->engine.schedule, node, CODE_ARRIVE + (class << 4 | index), what, at_ps);
-    return;
-  }
-  bucket = bucket_at (net, at_ps >> net->window_bits);
-  if (G_UNLIKELY (bucket->n_arrivals == bucket->arrivals_capacity))
-    torus_grow_arrivals (net, bucket);
-  bucket->arrivals[bucket->n_arrivals++] =
-      (Arrival){ (uint32_t) (at_ps & ((1 << net->window_bits) - 1)) << 8 | class << 4 | index, node,
-                 what, 0 };
+static ALWAYS_INLINE void
+add_step (Torus *net, Bucket *bucket, uint64_t key)
+{
+  if (G_UNLIKELY (bucket->n_steps == bucket->steps_capacity))
+    torus_grow_steps (net, bucket);
+  bucket->steps[bucket->n_steps++] = key;
+}
+
+static ALWAYS_INLINE void
+expect_step (Torus *net, StepClass class, uint32_t index, uint32_t node, uint32_t argument,
+             int64_t at_ps)
+{
+  if (G_UNLIKELY (is_beyond_ring (net, at_ps)))
+    sim_schedule_push (net->engine.schedule, node, CODE_STEP + (class << 4 | index), argument,
+                       at_ps);
+  else
+    add_step (net, bucket_at (net, at_ps >> net->window_bits),
+              step_key (net, class, index, OF_NODE | (uint64_t) argument << 20 | node, at_ps));
+}
+
+/* A packet on the dynamic VC comes to its `node`. */
+static ALWAYS_INLINE void
+expect_arrival (Torus *net, uint32_t packet, int64_t at_ps)
+{
+  const DynamicPacket *record = &net->dynamic_packet[packet];
+
+  if (G_UNLIKELY (is_beyond_ring (net, at_ps)))
+    sim_schedule_push (net->engine.schedule, record->node, CODE_ARRIVE, packet, at_ps);
+  else
+    add_step (net, bucket_at (net, at_ps >> net->window_bits),
+              step_key (net, STEP_ARRIVE, record->in_port, packet, at_ps));
 }
 
 /* The head will be there at ready_ps: its port looks then. */
@@ -599,8 +611,10 @@ announce (Torus *net, uint32_t node_index, Node *node, uint32_t fifo_index, cons
   Port *port = port_of (net, node, port_index);
 
   if (G_UNLIKELY (fifo->vc == DYNAMIC)) {
-    expect_arrival (net, node_index, fifo->injected ? IS_INJECTED : IS_HEAD, fifo_index, 0,
-                    fifo->ready_ps);
+    if (fifo->injected)
+      expect_step (net, STEP_INJECTED, 0, node_index, fifo_index, fifo->ready_ps);
+    else
+      expect_step (net, STEP_HEAD, fifo_index, node_index, fifo_index, fifo->ready_ps);
     return;
   }
   port->future |= (uint16_t) (1u << fifo_index);
@@ -625,21 +639,25 @@ void torus_inject (Torus *net, uint32_t node, uint32_t descriptor);
 /* SimNetworkClass.send */
 void torus_send (SimNetwork *base, const SimMessage *message, int64_t at_ps);
 
-/* --- torus_dynamic.c: nodes that act in the order of time, as they have dynamic packets --- */
+/* --- torus_dynamic.c: nodes that go in the order of time, as they have dynamic packets --- */
 
 static ALWAYS_INLINE bool
-acts_in_order (const Node *node)
+is_in_order (const Torus *net, const Node *node)
 {
-  return (node->n_dynamic | node->first_arrival) != 0;
+  return (node->n_dynamic != 0) | (node->in_order == (uint32_t) net->window + 1);
 }
 
-/* Chunks of a port's dynamic VC are free again from at_ps on. */
-void torus_return_chunks (Torus *net, uint32_t node, uint32_t port, uint32_t chunks, int64_t at_ps);
+/* Marks the nodes that have steps in this window, tokens apart. */
+void torus_mark_in_order (Torus *net, const Bucket *bucket);
 
-/* The arrivals of a window, and a port that looks in it, are kept for torus_act_in_order(). */
-void torus_gather_arrivals (Torus *net, Bucket *bucket);
-void torus_gather_port (Torus *net, uint32_t number);
-void torus_act_in_order (Torus *net, const Bucket *bucket);
+/* A port of such a node looks in this window. */
+void torus_look_in_order (Torus *net, Bucket *bucket, uint32_t number);
+
+/* All steps of the window. */
+void torus_step (Torus *net, Bucket *bucket);
+
+/* Sorts keys by the 22 bits from `shift` on, stably. */
+void torus_sort (Torus *net, uint64_t *keys, uint32_t n, uint32_t shift);
 
 /* --- torus_router.c --- */
 
