@@ -742,15 +742,55 @@ look_at (Act *act, uint32_t port_index)
 
 /* --- The steps of a window --- */
 
+/* Steps ahead of which what a step names, then what that names, is fetched. */
+#define FAR_AHEAD  16u
+#define NEAR_AHEAD 8u
+
+static PREFETCHES
+prefetch_far (const Torus *net, uint64_t key)
+{
+  if (!(key & OF_NODE)) {
+    __builtin_prefetch (&net->dynamic_packet[(uint32_t) key], 1);
+    return;
+  }
+  __builtin_prefetch (&net->dynamic[key & 0xfffff], 1);
+}
+
+static PREFETCHES
+prefetch_near (const Torus *net, uint64_t key)
+{
+  uint32_t index = (uint32_t) (key >> STEP_INDEX_SHIFT & 15);
+  uint32_t node =
+      key & OF_NODE ? (uint32_t) key & 0xfffff : net->dynamic_packet[(uint32_t) key].node;
+  const DynamicNode *dynamic = &net->dynamic[node];
+
+  __builtin_prefetch (dynamic, 1);
+  if ((key >> STEP_CLASS_SHIFT & 7) == STEP_TOKEN)
+    return;
+  __builtin_prefetch (node_at (net, node), 1);
+  __builtin_prefetch (dynamic->queue_ports, 1);
+  __builtin_prefetch (dynamic->queue_ports + 32, 1);
+  __builtin_prefetch (dynamic->head_chunks, 1);
+  if ((key >> STEP_CLASS_SHIFT & 7) == STEP_ARRIVE)
+    __builtin_prefetch (&dynamic->queue[index * MAX_QUEUES], 1);
+  else if ((key >> STEP_CLASS_SHIFT & 7) == STEP_LOOK) {
+    Port *port = port_of (net, node_at (net, node), index);
+
+    __builtin_prefetch (port, 1);
+    __builtin_prefetch (starved_mark (port), 1);
+  }
+}
+
 void
 torus_mark_in_order (Torus *net, const Bucket *bucket)
 {
   uint32_t window = (uint32_t) net->window + 1;
 
   for (uint32_t i = 0; i < bucket->n_steps; i++) {
-    uint64_t key = bucket->steps[i];
+    uint64_t key = bucket->steps[i], far = bucket->steps[MIN (i + FAR_AHEAD, bucket->n_steps - 1)];
     uint32_t node = (uint32_t) key & 0xfffff;
 
+    prefetch_far (net, far);
     if ((key >> STEP_CLASS_SHIFT & 7) == STEP_TOKEN)
       continue;
     if (!(key & OF_NODE))
@@ -899,10 +939,13 @@ torus_step (Torus *net, Bucket *bucket)
     if (key == UINT64_MAX)
       return;
     net->now_ps = at_ps;
-    if (key == next)
+    if (key == next) {
       i++;
-    else
+      prefetch_far (net, bucket->steps[MIN (i + FAR_AHEAD, bucket->n_steps - 1)]);
+      prefetch_near (net, bucket->steps[MIN (i + NEAR_AHEAD, bucket->n_steps - 1)]);
+    } else {
       take_late_step (net);
+    }
     if (is_injected)
       g_array_append_val (injected, key);
     else
