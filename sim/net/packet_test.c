@@ -287,6 +287,7 @@ test_limits_are_refused (void)
 {
   static const char *const settings[][8] = {
     { "mpi.envelope=256B", "envelope" },
+    { "link.bandwidth=90000GB/s", "at least 1 ps" },
     { "router.dynamic_tokens=60000", "packet.payload=64KiB", "packet.chunk=2KiB",
       "packet.header=2KiB", "65535" },
     { "router.dynamic_tokens=60000", "mpi.immediate=0B", "mpi.envelope=0B", "packet.payload=32B",

@@ -669,7 +669,7 @@ serve_injection (Act *act, Look *look)
 
 /* One packet, or false when nothing that waits has room downstream. */
 static bool
-arbitrate (Act *act, Look *look)
+arbitrate_all (Act *act, Look *look)
 {
   Port *port = look->port;
   bool injection_waits = (port->want[BUBBLE] | wanting_fifos (act->dynamic, look->port_index)) != 0;
@@ -730,7 +730,7 @@ look_at (Act *act, uint32_t port_index)
     meet_future (net, act->node, port);
   if (knows_deterministic (port))
     look = survey (net, act->node_index, act->node, port_index);
-  if (arbitrate (act, &look)) {
+  if (arbitrate_all (act, &look)) {
     sent_by (act, port_index, port);
     return;
   }
@@ -743,59 +743,66 @@ look_at (Act *act, uint32_t port_index)
 /* --- The steps of a window --- */
 
 /* Steps ahead of which what a step names, then what that names, is fetched. */
-#define FAR_AHEAD  16u
-#define NEAR_AHEAD 8u
+#define STEPS_FAR  16u
+#define STEPS_NEAR 8u
 
-static PREFETCHES
-prefetch_far (const Torus *net, uint64_t key)
+/* What lies beyond the last step: later than all. */
+#define NO_STEP UINT64_MAX
+
+static ALWAYS_INLINE uint32_t
+node_of_step (const Torus *net, uint64_t key)
 {
-  if (!(key & OF_NODE)) {
-    __builtin_prefetch (&net->dynamic_packet[(uint32_t) key], 1);
-    return;
-  }
-  __builtin_prefetch (&net->dynamic[key & 0xfffff], 1);
+  return key & OF_NODE ? (uint32_t) key & 0xfffff : net->dynamic_packet[(uint32_t) key].node;
 }
 
 static PREFETCHES
-prefetch_near (const Torus *net, uint64_t key)
+prefetch_step (const Torus *net, uint64_t key)
 {
-  uint32_t index = (uint32_t) (key >> STEP_INDEX_SHIFT & 15);
-  uint32_t node =
-      key & OF_NODE ? (uint32_t) key & 0xfffff : net->dynamic_packet[(uint32_t) key].node;
-  const DynamicNode *dynamic = &net->dynamic[node];
+  uintptr_t packet = (uintptr_t) &net->dynamic_packet[(uint32_t) key];
+  uintptr_t node = (uintptr_t) &net->dynamic[key & 0xfffff];
 
-  __builtin_prefetch (dynamic, 1);
-  if ((key >> STEP_CLASS_SHIFT & 7) == STEP_TOKEN)
+  __builtin_prefetch ((const void *) choose (key & OF_NODE, node, packet), 1);
+}
+
+static PREFETCHES
+prefetch_stepping (const Torus *net, uint64_t key)
+{
+  StepClass class = (StepClass) (key >> STEP_CLASS_SHIFT & 7);
+  uint32_t index = (uint32_t) (key >> STEP_INDEX_SHIFT & 15), node;
+  const DynamicNode *dynamic;
+
+  if (class == STEP_TOKEN || key == NO_STEP)
     return;
+  node = node_of_step (net, key);
+  dynamic = &net->dynamic[node];
+  __builtin_prefetch (dynamic, 1);
   __builtin_prefetch (node_at (net, node), 1);
   __builtin_prefetch (dynamic->queue_ports, 1);
   __builtin_prefetch (dynamic->queue_ports + 32, 1);
-  __builtin_prefetch (dynamic->head_chunks, 1);
-  if ((key >> STEP_CLASS_SHIFT & 7) == STEP_ARRIVE)
-    __builtin_prefetch (&dynamic->queue[index * MAX_QUEUES], 1);
-  else if ((key >> STEP_CLASS_SHIFT & 7) == STEP_LOOK) {
+  if (class == STEP_LOOK) {
     Port *port = port_of (net, node_at (net, node), index);
 
     __builtin_prefetch (port, 1);
     __builtin_prefetch (starved_mark (port), 1);
+  } else {
+    __builtin_prefetch (&dynamic->queue[index * MAX_QUEUES], 1);
   }
 }
 
 void
-torus_mark_in_order (Torus *net, const Bucket *bucket)
+torus_mark_in_order (Torus *net, Bucket *bucket)
 {
+  uint64_t *keys = bucket->steps;
   uint32_t window = (uint32_t) net->window + 1;
 
+  for (uint32_t i = 0; i < STEPS_FAR; i++)
+    keys[bucket->n_steps + i] = NO_STEP;
   for (uint32_t i = 0; i < bucket->n_steps; i++) {
-    uint64_t key = bucket->steps[i], far = bucket->steps[MIN (i + FAR_AHEAD, bucket->n_steps - 1)];
-    uint32_t node = (uint32_t) key & 0xfffff;
+    uint64_t key = keys[i];
 
-    prefetch_far (net, far);
-    if ((key >> STEP_CLASS_SHIFT & 7) == STEP_TOKEN)
-      continue;
-    if (!(key & OF_NODE))
-      node = net->dynamic_packet[(uint32_t) key].node;
-    node_at (net, node)->in_order = window;
+    prefetch_step (net, keys[i + STEPS_FAR]);
+    if ((key >> STEP_CLASS_SHIFT & 7) != STEP_TOKEN)
+      node_at (net, node_of_step (net, key))->in_order = window;
   }
 }
 
@@ -823,7 +830,7 @@ make_step (Torus *net, uint64_t key)
   uint32_t index = (uint32_t) (key >> STEP_INDEX_SHIFT & 15);
   uint32_t argument = (uint32_t) (key >> 20 & 0xfffff);
   bool is_of_node = (key & OF_NODE) != 0;
-  uint32_t node = is_of_node ? (uint32_t) key & 0xfffff : net->dynamic_packet[(uint32_t) key].node;
+  uint32_t node = node_of_step (net, key);
   Act act = { net, node, node_at (net, node), &net->dynamic[node], 0 };
   StepClass class = (StepClass) (key >> STEP_CLASS_SHIFT & 7);
 
@@ -918,37 +925,44 @@ void
 torus_step (Torus *net, Bucket *bucket)
 {
   GArray *late = net->late_steps, *injected = net->injected_steps;
-  uint32_t i = 0;
+  const uint64_t *keys = bucket->steps;
+  uint64_t time = NO_STEP;
 
   torus_sort (net, bucket->steps, bucket->n_steps, STEP_INDEX_SHIFT);
+  for (uint32_t i = 0; i < STEPS_FAR; i++)
+    bucket->steps[bucket->n_steps + i] = NO_STEP;
   for (;;) {
-    uint64_t next = i < bucket->n_steps ? bucket->steps[i] : UINT64_MAX;
-    uint64_t key = late->len > 0 ? MIN (next, g_array_index (late, uint64_t, 0)) : next;
-    int64_t at_ps =
-        key == UINT64_MAX ? NEVER_PS : net->window_ps + (int64_t) (key >> STEP_TIME_SHIFT);
-    bool is_injected = (key >> STEP_CLASS_SHIFT & 7) == STEP_INJECTED && key != UINT64_MAX;
+    uint64_t key = *keys;
 
-    if (injected->len > 0 && (at_ps != net->now_ps || !is_injected)) {
-      step_injected (net, injected);
-      continue;
+    if (G_UNLIKELY (late->len > 0))
+      key = MIN (key, g_array_index (late, uint64_t, 0));
+    if (key >> STEP_TIME_SHIFT != time || key == NO_STEP) {
+      if (injected->len > 0) {
+        step_injected (net, injected);
+        continue;
+      }
+      if (net->due_nodes->len > 0) {
+        look_at_due (net);
+        continue;
+      }
+      if (key == NO_STEP)
+        return;
+      time = key >> STEP_TIME_SHIFT;
+      net->now_ps = net->window_ps + (int64_t) time;
     }
-    if (at_ps != net->now_ps && net->due_nodes->len > 0) {
-      look_at_due (net);
-      continue;
-    }
-    if (key == UINT64_MAX)
-      return;
-    net->now_ps = at_ps;
-    if (key == next) {
-      i++;
-      prefetch_far (net, bucket->steps[MIN (i + FAR_AHEAD, bucket->n_steps - 1)]);
-      prefetch_near (net, bucket->steps[MIN (i + NEAR_AHEAD, bucket->n_steps - 1)]);
+    if (G_LIKELY (key == *keys)) {
+      keys++;
+      prefetch_step (net, keys[STEPS_FAR - 1]);
+      prefetch_stepping (net, keys[STEPS_NEAR]);
     } else {
       take_late_step (net);
     }
-    if (is_injected)
+    if (G_UNLIKELY ((key >> STEP_CLASS_SHIFT & 7) == STEP_INJECTED)) {
       g_array_append_val (injected, key);
-    else
-      make_step (net, key);
+      continue;
+    }
+    if (G_UNLIKELY (injected->len > 0 && (key >> STEP_CLASS_SHIFT & 7) > STEP_INJECTED))
+      step_injected (net, injected);
+    make_step (net, key);
   }
 }

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/net/torus_messages.h"
 
-#include "sim/net/schedule.h"
+#include "sim/net/packet_engine.h"
 
 /* --- Messages become descriptors ---
  *
@@ -203,6 +203,10 @@ torus_check_limits (const TopoMachine *machine, GError **error)
            p->router.priority_tokens > 4095)
     g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK,
                  "router: at most 60000 dynamic, 4095 bubble and 4095 priority tokens");
+  else if (packet_bytes_ps (p->packet.chunk_bytes + p->packet.trailer_bytes,
+                            (double) p->link.bandwidth_Bps * (1.0 - p->link.overhead)) < 1)
+    g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK,
+                 "link.bandwidth: a packet of one chunk must take at least 1 ps");
   else if (topo_shape_nodes (&machine->shape) > SIM_SCHEDULE_MAX_NODES)
     g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK, "more nodes than the schedule can hold");
   else

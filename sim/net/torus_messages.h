@@ -55,9 +55,3 @@ torus_payload_chunks (const TorusMessages *messages, uint64_t bytes)
 
 /* Fields of the engines can hold what the machine says. */
 gboolean torus_check_limits (const TopoMachine *machine, GError **error);
-
-/* The engine of all traffic, whatever the policy (packet.c); sim_packet_new()
- * takes the faster one (torus_network.c) where every packet takes its deterministic way. */
-SimNetwork *
-sim_packet_general_new (const TopoMachine *machine, const TopoMapping *mapping, RoutePolicy policy,
-                        const SimClient *client, void *client_data, GError **error);

@@ -173,7 +173,7 @@ torus_run (SimNetwork *base, GError **error)
   gboolean ok;
 
   if (memcmp (&net->places, &torus_bgq_places, sizeof net->places) == 0)
-    torus_run_windows_bgq (net);
+    torus_bgq_run_windows (net);
   else
     torus_run_windows (net);
   ok = check_idle (net, error);
@@ -190,7 +190,80 @@ torus_timer (SimNetwork *base, uint32_t rank, uint64_t cookie, int64_t at_ps)
                        at_ps);
 }
 
+/* --- Buckets --- */
+
+void
+torus_grow (Spare *spare, void **entries, uint32_t *capacity, size_t size)
+{
+  if (*capacity == 0 && spare->n > 0) {
+    const Array *array = &spare->array[--spare->n];
+
+    *entries = array->entries;
+    *capacity = array->capacity;
+    return;
+  }
+  *capacity = MAX (256, 2 * *capacity);
+  *entries = g_realloc_n (*entries, *capacity + AHEAD, size);
+}
+
+/* One pass of a radix sort. */
+static ALWAYS_INLINE void
+sort_by_digit (const uint64_t *from, uint64_t *to, uint32_t n, uint32_t shift, uint32_t bits)
+{
+  uint32_t start[2048], sum = 0;
+
+  memset (start, 0, sizeof *start << bits);
+
+  for (uint32_t i = 0; i < n; i++)
+    start[from[i] >> shift & ((1u << bits) - 1)]++;
+  for (uint32_t digit = 0; digit < 1u << bits; digit++) {
+    uint32_t count = start[digit];
+
+    start[digit] = sum;
+    sum += count;
+  }
+  for (uint32_t i = 0; i < n; i++)
+    to[start[from[i] >> shift & ((1u << bits) - 1)]++] = from[i];
+}
+
+void
+torus_sort (Torus *net, uint64_t *keys, uint32_t n, uint32_t shift)
+{
+  if (n < 48) {
+    for (uint32_t i = 1; i < n; i++) {
+      uint64_t key = keys[i];
+      uint32_t hole = i;
+
+      for (; hole > 0 && keys[hole - 1] >> shift > key >> shift; hole--)
+        keys[hole] = keys[hole - 1];
+      keys[hole] = key;
+    }
+    return;
+  }
+  if (net->scratch_capacity < n) {
+    net->scratch_capacity = 2 * n;
+    net->scratch = g_renew (uint64_t, net->scratch, net->scratch_capacity);
+  }
+  if (n < 1400)
+    /* An even number of passes ends in `keys`. */
+    for (uint32_t pass = 0; pass < 4; pass++)
+      sort_by_digit (pass % 2 ? net->scratch : keys, pass % 2 ? keys : net->scratch, n,
+                     shift + 6 * pass, 6);
+  else
+    for (uint32_t pass = 0; pass < 2; pass++)
+      sort_by_digit (pass ? net->scratch : keys, pass ? keys : net->scratch, n, shift + 11 * pass,
+                     11);
+}
+
 /* --- Construction --- */
+
+static void
+free_spare (Spare *spare)
+{
+  for (uint32_t i = 0; i < spare->n; i++)
+    g_free (spare->array[i].entries);
+  g_free (spare->array);
+}
 
 static void
 torus_free (SimNetwork *base)
@@ -204,15 +277,9 @@ torus_free (SimNetwork *base)
     g_free (net->bucket[window].receptions);
     g_free (net->bucket[window].steps);
   }
-  for (uint32_t i = 0; i < net->spare_ports.n; i++)
-    g_free (net->spare_ports.bucket[i].ports);
-  for (uint32_t i = 0; i < net->spare_receptions.n; i++)
-    g_free (net->spare_receptions.bucket[i].receptions);
-  for (uint32_t i = 0; i < net->spare_steps.n; i++)
-    g_free (net->spare_steps.bucket[i].steps);
-  g_free (net->spare_steps.bucket);
-  g_free (net->spare_ports.bucket);
-  g_free (net->spare_receptions.bucket);
+  free_spare (&net->spare_ports);
+  free_spare (&net->spare_receptions);
+  free_spare (&net->spare_steps);
   g_free (net->bucket);
   g_free (net->occupied);
   g_free (net->scratch);
@@ -325,10 +392,6 @@ sim_packet_new (const TopoMachine *machine, const TopoMapping *mapping, RoutePol
   int64_t window_ps;
   Torus *net;
 
-  /* Windows are shorter than the shortest packet, which takes no time at all on links
-   * of more than some 80 TB/s. */
-  if (packet_bytes_ps (p->packet.chunk_bytes + p->packet.trailer_bytes, wire_Bps) < 1)
-    return sim_packet_general_new (machine, mapping, policy, client, client_data, error);
   if (!torus_check_limits (machine, error))
     return NULL;
   net = g_new0 (Torus, 1);
@@ -385,9 +448,9 @@ sim_packet_new (const TopoMachine *machine, const TopoMapping *mapping, RoutePol
   while (net->n_ring < MAX_RING && (int64_t) net->n_ring << net->window_bits < RING_PS)
     net->n_ring *= 2;
   net->bucket = g_new0 (Bucket, net->n_ring);
-  net->spare_ports.bucket = g_new (Bucket, net->n_ring);
-  net->spare_receptions.bucket = g_new (Bucket, net->n_ring);
-  net->spare_steps.bucket = g_new (Bucket, net->n_ring);
+  net->spare_ports.array = g_new (Array, net->n_ring);
+  net->spare_receptions.array = g_new (Array, net->n_ring);
+  net->spare_steps.array = g_new (Array, net->n_ring);
   net->occupied = g_new0 (uint64_t, net->n_ring / 64);
   net->engine.schedule = sim_schedule_new (net->n_nodes, INT64_C (1) << net->window_bits);
   return &net->engine.base;

@@ -319,7 +319,7 @@ first_newcomer (const Torus *net, Node *node, uint32_t mask)
   return first;
 }
 
-/* All that can want a port, in the arbiter's order (packet_router.c). */
+/* All that can want a port but dynamic packets, in the arbiter's order (torus_dynamic.c). */
 typedef struct {
   Torus *net;
   uint32_t node_index, port_index;

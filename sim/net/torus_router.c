@@ -178,86 +178,6 @@ receive (Torus *net, uint64_t reception)
 
 /* --- Windows --- */
 
-#ifndef TORUS_BGQ
-void
-torus_grow_ports (Torus *net, Bucket *bucket)
-{
-  if (bucket->ports_capacity == 0 && net->spare_ports.n > 0) {
-    const Bucket *spare = &net->spare_ports.bucket[--net->spare_ports.n];
-
-    bucket->ports = spare->ports;
-    bucket->ports_capacity = spare->ports_capacity;
-    return;
-  }
-  bucket->ports_capacity = MAX (256, 2 * bucket->ports_capacity);
-  bucket->ports = g_renew (uint32_t, bucket->ports, bucket->ports_capacity);
-}
-
-void
-torus_grow_receptions (Torus *net, Bucket *bucket)
-{
-  if (bucket->receptions_capacity == 0 && net->spare_receptions.n > 0) {
-    const Bucket *spare = &net->spare_receptions.bucket[--net->spare_receptions.n];
-
-    bucket->receptions = spare->receptions;
-    bucket->receptions_capacity = spare->receptions_capacity;
-    return;
-  }
-  bucket->receptions_capacity = MAX (256, 2 * bucket->receptions_capacity);
-  bucket->receptions = g_renew (uint64_t, bucket->receptions, bucket->receptions_capacity + AHEAD);
-}
-
-void
-torus_grow_steps (Torus *net, Bucket *bucket)
-{
-  if (bucket->steps_capacity == 0 && net->spare_steps.n > 0) {
-    const Bucket *spare = &net->spare_steps.bucket[--net->spare_steps.n];
-
-    bucket->steps = spare->steps;
-    bucket->steps_capacity = spare->steps_capacity;
-    return;
-  }
-  bucket->steps_capacity = MAX (256, 2 * bucket->steps_capacity);
-  bucket->steps = g_renew (uint64_t, bucket->steps, bucket->steps_capacity);
-}
-
-void
-torus_sort (Torus *net, uint64_t *keys, uint32_t n, uint32_t shift)
-{
-  if (n < 48) {
-    for (uint32_t i = 1; i < n; i++) {
-      uint64_t key = keys[i];
-      uint32_t hole = i;
-
-      for (; hole > 0 && keys[hole - 1] >> shift > key >> shift; hole--)
-        keys[hole] = keys[hole - 1];
-      keys[hole] = key;
-    }
-    return;
-  }
-  if (net->scratch_capacity < n) {
-    net->scratch_capacity = 2 * n;
-    net->scratch = g_renew (uint64_t, net->scratch, net->scratch_capacity);
-  }
-  for (uint32_t pass = 0; pass < 2; pass++) {
-    const uint64_t *from = pass ? net->scratch : keys;
-    uint64_t *to = pass ? keys : net->scratch;
-    uint32_t start[2048] = { 0 }, low = shift + 11 * pass, sum = 0;
-
-    for (uint32_t i = 0; i < n; i++)
-      start[from[i] >> low & 2047]++;
-    for (uint32_t digit = 0; digit < 2048; digit++) {
-      uint32_t count = start[digit];
-
-      start[digit] = sum;
-      sum += count;
-    }
-    for (uint32_t i = 0; i < n; i++)
-      to[start[from[i] >> low & 2047]++] = from[i];
-  }
-}
-#endif
-
 /* First occupied window from the current one on, or -1. */
 static int64_t
 first_window (const Torus *net)
@@ -357,11 +277,11 @@ call_client (Torus *net)
 
 /* What a reception and a port touch is fetched so many entries ahead, first
  * what the entry names, then what that names. */
-#define FAR_AHEAD  12u
-#define NEAR_AHEAD 6u
+#define PORTS_FAR  12u
+#define PORTS_NEAR 6u
 
 static PREFETCHES
-prefetch_far (const Torus *net, uint64_t reception)
+prefetch_receiver (const Torus *net, uint64_t reception)
 {
   const Node *node = node_at (net, reception & RECEIVED_NODE);
 
@@ -379,7 +299,7 @@ prefetch_far (const Torus *net, uint64_t reception)
 }
 
 static PREFETCHES
-prefetch_near (const Torus *net, uint64_t reception)
+prefetch_received (const Torus *net, uint64_t reception)
 {
   uint32_t message;
 
@@ -411,8 +331,8 @@ receive_all (Torus *net, Bucket *bucket)
   for (uint32_t i = 0; i < AHEAD; i++)
     keys[n + i] = keys[n - 1];
   for (uint32_t i = 0; i < n; i++) {
-    prefetch_far (net, keys[i + FAR_AHEAD]);
-    prefetch_near (net, keys[i + NEAR_AHEAD]);
+    prefetch_receiver (net, keys[i + PORTS_FAR]);
+    prefetch_received (net, keys[i + PORTS_NEAR]);
     receive (net, keys[i]);
   }
   net->n_looks += n;
@@ -459,8 +379,8 @@ look_all (Torus *net, Bucket *bucket)
     for (; i < n; i++) {
       uint32_t number = bucket->ports[i];
 
-      prefetch_port (net, bucket->ports[MIN (i + FAR_AHEAD, n - 1)]);
-      prefetch_waiting (net, bucket->ports[MIN (i + NEAR_AHEAD, n - 1)]);
+      prefetch_port (net, bucket->ports[MIN (i + PORTS_FAR, n - 1)]);
+      prefetch_waiting (net, bucket->ports[MIN (i + PORTS_NEAR, n - 1)]);
       if (G_UNLIKELY (is_in_order (net, node_at (net, number >> 4))))
         torus_look_in_order (net, bucket, number);
       else
@@ -503,6 +423,13 @@ apply_all (Torus *net)
 }
 
 static void
+spare (Spare *spares, void *entries, uint32_t capacity)
+{
+  if (capacity > 0)
+    spares->array[spares->n++] = (Array){ entries, capacity };
+}
+
+static void
 run_window (Torus *net)
 {
   uint32_t index = (uint32_t) net->window & (net->n_ring - 1);
@@ -512,24 +439,16 @@ run_window (Torus *net)
   if (bucket->n_receptions > 0)
     receive_all (net, bucket);
   look_all (net, bucket);
-  if (bucket->ports_capacity > 0)
-    net->spare_ports.bucket[net->spare_ports.n++] = *bucket;
-  if (bucket->receptions_capacity > 0)
-    net->spare_receptions.bucket[net->spare_receptions.n++] = *bucket;
-  if (bucket->steps_capacity > 0)
-    net->spare_steps.bucket[net->spare_steps.n++] = *bucket;
+  spare (&net->spare_ports, bucket->ports, bucket->ports_capacity);
+  spare (&net->spare_receptions, bucket->receptions, bucket->receptions_capacity);
+  spare (&net->spare_steps, bucket->steps, bucket->steps_capacity);
   *bucket = (Bucket){ 0 };
   net->occupied[index / 64] &= ~(UINT64_C (1) << (index % 64));
   apply_all (net);
 }
 
-#ifdef TORUS_BGQ
-void
-torus_run_windows_bgq (Torus *net)
-#else
 void
 torus_run_windows (Torus *net)
-#endif
 {
   const SimNetwork *base = &net->engine.base;
   uint64_t progress = packet_engine_progress (&net->engine);

@@ -265,7 +265,12 @@ typedef struct {
 /* Arrays of past windows, for reuse by later ones: the last array is still in the cache, and a
  * burst that visits each bucket in turn does not enlarge them all. */
 typedef struct {
-  Bucket *bucket; /* [n_ring] with ports, or with receptions */
+  void *entries;
+  uint32_t capacity;
+} Array;
+
+typedef struct {
+  Array *array; /* [n_ring] */
   uint32_t n;
 } Spare;
 
@@ -314,7 +319,7 @@ typedef struct {
 /* The places of a Blue Gene/Q with its default parameters. */
 static const Places torus_bgq_places = PLACES (10, 7, 3, 7, 3, 4);
 
-/* Receptions are read so far beyond their end when memory is fetched ahead. */
+/* An array has so many places beyond its capacity, as memory is fetched that far ahead. */
 #define AHEAD 32u
 
 typedef struct {
@@ -490,10 +495,8 @@ next_port (const Torus *net, uint32_t way)
 
 /* --- Windows --- */
 
-/* Room for more. */
-void torus_grow_ports (Torus *net, Bucket *bucket);
-void torus_grow_receptions (Torus *net, Bucket *bucket);
-void torus_grow_steps (Torus *net, Bucket *bucket);
+/* Room for more entries of `size` in an array of a bucket: a spare one if it has none. */
+void torus_grow (Spare *spare, void **entries, uint32_t *capacity, size_t size);
 
 static ALWAYS_INLINE Bucket *
 bucket_at (Torus *net, int64_t window)
@@ -520,7 +523,8 @@ wake (Torus *net, uint32_t node, uint32_t port_index, Port *port, int64_t at_ps)
   }
   bucket = bucket_at (net, window);
   if (G_UNLIKELY (bucket->n_ports == bucket->ports_capacity))
-    torus_grow_ports (net, bucket);
+    torus_grow (&net->spare_ports, (void **) &bucket->ports, &bucket->ports_capacity,
+                sizeof (uint32_t));
   bucket->ports[bucket->n_ports++] = node << 4 | port_index;
 }
 
@@ -530,7 +534,8 @@ add_reception (Torus *net, int64_t at_ps, uint64_t reception)
   Bucket *bucket = bucket_at (net, at_ps >> net->window_bits);
 
   if (G_UNLIKELY (bucket->n_receptions == bucket->receptions_capacity))
-    torus_grow_receptions (net, bucket);
+    torus_grow (&net->spare_receptions, (void **) &bucket->receptions, &bucket->receptions_capacity,
+                sizeof (uint64_t));
   bucket->receptions[bucket->n_receptions++] =
       (uint64_t) (at_ps & ((1 << net->window_bits) - 1)) << 41 | reception;
 }
@@ -574,7 +579,8 @@ static ALWAYS_INLINE void
 add_step (Torus *net, Bucket *bucket, uint64_t key)
 {
   if (G_UNLIKELY (bucket->n_steps == bucket->steps_capacity))
-    torus_grow_steps (net, bucket);
+    torus_grow (&net->spare_steps, (void **) &bucket->steps, &bucket->steps_capacity,
+                sizeof (uint64_t));
   bucket->steps[bucket->n_steps++] = key;
 }
 
@@ -639,6 +645,19 @@ void torus_inject (Torus *net, uint32_t node, uint32_t descriptor);
 /* SimNetworkClass.send */
 void torus_send (SimNetwork *base, const SimMessage *message, int64_t at_ps);
 
+/* --- torus_network.c --- */
+
+/* Sorts keys by the 22 bits from `shift` on, stably. */
+void torus_sort (Torus *net, uint64_t *keys, uint32_t n, uint32_t shift);
+
+/* torus_router_bgq.c has these once more, for nodes whose places are torus_bgq_places. */
+#ifdef TORUS_BGQ
+#define torus_mark_in_order torus_bgq_mark_in_order
+#define torus_look_in_order torus_bgq_look_in_order
+#define torus_step          torus_bgq_step
+#define torus_run_windows   torus_bgq_run_windows
+#endif
+
 /* --- torus_dynamic.c: nodes that go in the order of time, as they have dynamic packets --- */
 
 static ALWAYS_INLINE bool
@@ -648,7 +667,7 @@ is_in_order (const Torus *net, const Node *node)
 }
 
 /* Marks the nodes that have steps in this window, tokens apart. */
-void torus_mark_in_order (Torus *net, const Bucket *bucket);
+void torus_mark_in_order (Torus *net, Bucket *bucket);
 
 /* A port of such a node looks in this window. */
 void torus_look_in_order (Torus *net, Bucket *bucket, uint32_t number);
@@ -656,12 +675,10 @@ void torus_look_in_order (Torus *net, Bucket *bucket, uint32_t number);
 /* All steps of the window. */
 void torus_step (Torus *net, Bucket *bucket);
 
-/* Sorts keys by the 22 bits from `shift` on, stably. */
-void torus_sort (Torus *net, uint64_t *keys, uint32_t n, uint32_t shift);
-
 /* --- torus_router.c --- */
 
 /* All windows, until nothing is left to do or nothing moves any more. */
 void torus_run_windows (Torus *net);
-/* The same, in torus_router_bgq.c: where `places` are torus_bgq_places. */
-void torus_run_windows_bgq (Torus *net);
+#ifndef TORUS_BGQ
+void torus_bgq_run_windows (Torus *net);
+#endif
