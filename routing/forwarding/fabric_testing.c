@@ -21,10 +21,19 @@ fabric_testing_shared (const char *name)
 }
 
 RouteForwarding *
+fabric_testing_routes (const TopoFabric *fabric, const char *routes, GError **error)
+{
+  TopoMachine machine = { .fabric = (TopoFabric *) fabric, .routes = (char *) routes };
+
+  machine.parameters.switches.vls = 15;
+  return route_forwarding_of_machine (&machine, error);
+}
+
+RouteForwarding *
 fabric_testing_tables (const TopoFabric *fabric, const char *routes)
 {
   g_autoptr (GError) error = NULL;
-  RouteForwarding *tables = route_forwarding_new_named (fabric, routes, &error);
+  RouteForwarding *tables = fabric_testing_routes (fabric, routes, &error);
 
   g_assert_no_error (error);
   return tables;

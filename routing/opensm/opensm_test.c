@@ -149,7 +149,7 @@ assert_refused (const TopoFabric *fabric, const char *routes, const char *part)
   g_autoptr (GError) error = NULL;
   gint64 start_us = g_get_monotonic_time ();
 
-  g_assert_null (route_forwarding_new_named (fabric, routes, &error));
+  g_assert_null (fabric_testing_routes (fabric, routes, &error));
   topo_testing_refused (error, -1, NULL, part);
   g_assert_cmpint (g_get_monotonic_time () - start_us, <, 30 * G_USEC_PER_SEC);
   assert_nothing_is_left ();
@@ -178,8 +178,8 @@ test_engines_on_examples (void)
       return;
     for (guint engine = 0; engine < G_N_ELEMENTS (engines); engine++) {
       g_autofree char *real = g_strconcat ("opensm:", engines[engine], NULL);
-      g_autoptr (RouteForwarding) theirs = route_forwarding_new_named (fabric, real, NULL);
-      g_autoptr (RouteForwarding) ours = route_forwarding_new_named (fabric, engines[engine], NULL);
+      g_autoptr (RouteForwarding) theirs = fabric_testing_routes (fabric, real, NULL);
+      g_autoptr (RouteForwarding) ours = fabric_testing_routes (fabric, engines[engine], NULL);
 
       if (theirs != NULL)
         assert_same_hops (fabric, engines[engine]);
@@ -279,7 +279,7 @@ test_killed (void)
     return;
   child = fork ();
   if (child == 0) {
-    route_forwarding_new_named (fabric, "opensm:dfsssp", NULL);
+    fabric_testing_routes (fabric, "opensm:dfsssp", NULL);
     _exit (0);
   }
   wait_for_folder (true);
