@@ -22,7 +22,6 @@ test_none (void)
   g_autofree SimEdge *sorted = sim_edges_sorted (edges, &n_edges);
 
   g_assert_cmpuint (n_edges, ==, 0);
-  g_assert_cmpuint (sim_edges_count (edges), ==, 0);
   sim_edges_free (edges);
   sim_edges_free (NULL);
 }
@@ -48,9 +47,12 @@ static void
 test_messages_to_oneself_are_ignored (void)
 {
   SimEdges *edges = sim_edges_new (2);
+  g_autofree SimEdge *sorted = NULL;
+  uint64_t n_edges;
 
   sim_edges_add (edges, 1, 1, 5, 500);
-  g_assert_cmpuint (sim_edges_count (edges), ==, 0);
+  sorted = sim_edges_sorted (edges, &n_edges);
+  g_assert_cmpuint (n_edges, ==, 0);
   sim_edges_free (edges);
 }
 

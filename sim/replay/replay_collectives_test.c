@@ -302,7 +302,7 @@ test_hardware (void)
     fixture_run (&f);
     g_assert_no_error (f.error);
     g_assert_cmpuint (f.result->messages, ==, 0);
-    g_assert_cmpuint (sim_edges_count (sim_replay_edges (f.replay)), ==, 0);
+    g_assert_cmpuint (fixture_edges (&f), ==, 0);
     sim_collective_init (&collective, f.machine, &op, 3, 0, true);
     g_assert_cmpint (collective.method, ==, SIM_COLLECTIVE_HARDWARE);
     latency_ps = sim_collective_hardware_ps (&collective, f.machine);
@@ -448,8 +448,7 @@ test_posted_kind (gconstpointer data)
     run_any (&blocking, kind, n, bytes[i / 2 % 3], i % 2, false);
     g_assert_cmpuint (posted.result->messages, ==, blocking.result->messages);
     g_assert_cmpuint (posted.result->message_bytes, ==, blocking.result->message_bytes);
-    g_assert_cmpuint (sim_edges_count (sim_replay_edges (posted.replay)), ==,
-                      sim_edges_count (sim_replay_edges (blocking.replay)));
+    g_assert_cmpuint (fixture_edges (&posted), ==, fixture_edges (&blocking));
     fixture_clear (&posted);
     fixture_clear (&blocking);
   }
