@@ -204,7 +204,7 @@ test_handle_is_used_again (void)
     create (comms, rank, split (TRACE_COMM_WORLD, NEW_COMM, 0, -(int32_t) rank));
   first = trace_comms_resolve (comms, 0, NEW_COMM);
   ASSERT_MEMBERS (comms, 0, NEW_COMM, 1, 0);
-  trace_comms_release (comms, 0, NEW_COMM);
+  g_assert_cmpuint (trace_comms_release (comms, 0, NEW_COMM), ==, first);
   g_assert_cmpuint (trace_comms_resolve (comms, 0, NEW_COMM), ==, TRACE_COMMS_NULL);
   ASSERT_MEMBERS (comms, 1, NEW_COMM, 1, 0);
   trace_comms_release (comms, 1, NEW_COMM);
@@ -213,9 +213,9 @@ test_handle_is_used_again (void)
   second = trace_comms_resolve (comms, 0, NEW_COMM);
   g_assert_cmpuint (first, !=, second);
   ASSERT_MEMBERS (comms, 0, NEW_COMM, 0);
-  trace_comms_release (comms, 0, NEW_COMM);
-  trace_comms_release (comms, 0, NEW_COMM);
-  trace_comms_release (comms, 0, TRACE_COMM_WORLD);
+  g_assert_cmpuint (trace_comms_release (comms, 0, NEW_COMM), ==, second);
+  g_assert_cmpuint (trace_comms_release (comms, 0, NEW_COMM), ==, TRACE_COMMS_NULL);
+  g_assert_cmpuint (trace_comms_release (comms, 0, TRACE_COMM_WORLD), ==, TRACE_COMMS_NULL);
   ASSERT_MEMBERS (comms, 0, TRACE_COMM_WORLD, 0, 1);
   trace_comms_free (comms);
 }
@@ -616,6 +616,7 @@ test_definition (void)
   define (comms, 3, definition (NEW_COMM2, 8, members, 2));
   define (comms, 1, definition (NEW_COMM, 7, turned, 2));
   g_assert_cmpuint (trace_comms_created (comms), ==, 3);
+  g_assert_cmpuint (trace_comms_release (comms, 3, NEW_COMM), ==, TRACE_COMMS_NULL);
   trace_comms_free (comms);
 }
 

@@ -216,9 +216,7 @@ op_unsupported (SimReplay *replay, uint32_t rank, const TraceOp *op)
 uint32_t
 sim_ops_comm (SimReplay *replay, uint32_t rank, const TraceOp *op)
 {
-  uint32_t comm = trace_op_uses_window (op->kind)
-                      ? trace_comms_of_window (replay->comms, rank, op)
-                      : trace_comms_resolve (replay->comms, rank, op->comm);
+  uint32_t comm = trace_comms_of_op (replay->comms, rank, op);
 
   if (comm == TRACE_COMMS_NULL)
     sim_report_fail (replay, rank, "communicator %u does not exist", op->comm);
@@ -535,23 +533,16 @@ op_cancel (SimReplay *replay, uint32_t rank, const TraceOp *op)
 
 /* -- communicators and groups -------------------------------------------- */
 
-/* The number of a communicator that is defined may come again under another
- * handle, and windows that are left go on to meet, so its collectives are
- * counted on. */
 static void
 op_comm_free (SimReplay *replay, uint32_t rank, const TraceOp *op)
 {
-  uint32_t comm = trace_comms_resolve (replay->comms, rank, op->comm);
-  BaseMapEntry *sequence = NULL;
+  BaseMap *sequences = &replay->ranks[rank].sequences;
+  BaseMapEntry *sequence =
+      base_map_find (sequences, trace_comms_release (replay->comms, rank, op->comm));
 
   op_call (replay, rank, op);
-  if (comm != TRACE_COMMS_NULL && comm != TRACE_COMMS_WORLD &&
-      !trace_comms_is_defined (replay->comms, comm) &&
-      !trace_comms_has_window (replay->comms, rank, comm))
-    sequence = base_map_find (&replay->ranks[rank].sequences, comm);
   if (sequence != NULL)
-    base_map_remove (&replay->ranks[rank].sequences, sequence);
-  trace_comms_release (replay->comms, rank, op->comm);
+    base_map_remove (sequences, sequence);
 }
 
 /* No call of the program: costs nothing. */
