@@ -219,7 +219,7 @@ refused "more ranks than a fabric's slots" 1 "5 ranks" map generate --machine fa
 g="--machine systemg:4 --ranks 2"
 refused "more ranks per node than cores" 2 "has 8 cores" map check AT $g --ranks-per-node 9
 refused "core that is not there" 2 "cores 0 to 7" map check AT $g --cores 0,8
-refused "core twice" 2 "core 3 stands twice" map check AT $g --cores 3,3
+refused "core twice" 2 "core 3 appears twice" map check AT $g --cores 3,3
 refused "cores of a torus" 2 "a torus" map check ABCDET --machine bgq:32 --ranks 2 --cores 0
 refused "pattern before the first" 2 "--pattern: 0, but patterns count from 1" map check AT $g --pattern 0
 refused "unknown pattern" 2 "pattern 9: the node (harpertown) has no such pattern" map check AT $g --pattern 9
@@ -262,9 +262,9 @@ refused "rankfile with an unknown host" 1 'host.ranks:2: host "nowhere"' map che
 refused "rankfile with a socket too many" 1 "socket.ranks:2: " map check socket.ranks $g
 refused "rankfile of another form" 1 "syntax.ranks:2: " map check syntax.ranks $g
 refused "rankfile on a torus" 1 "is a torus" map check taken.ranks --machine bgq:32 --ranks 2
-refused "rankfile too short" 1 "short.ranks:1: the file places 1 ranks of 2" map check short.ranks $g
+refused "rankfile too short" 1 "short.ranks:1: the file places 1 of 2 ranks" map check short.ranks $g
 refused "hosts with too many slots" 1 "hosts:2: " map check hosts $g --ranks-per-node 8
-refused "rankfile of a torus" 1 "a torus, has no names" \
+refused "rankfile of a torus" 1 "a torus, whose nodes have neither" \
   map convert ABCDET --machine bgq:32 --ranks 2 --to rankfile -o ranks
 printf 'a\nb\nc\n' >three.hosts
 printf '0 1\n0 0\n' >backwards.map

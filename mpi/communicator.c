@@ -575,7 +575,7 @@ trace_comms_define (TraceComms *comms, uint32_t world_rank, const TraceOp *op, G
   gint64 key;
 
   if (op->new_comm <= TRACE_COMM_SELF || op->new_comm == UINT32_MAX)
-    return definition_error (op, world_rank, error, "this handle has a meaning already");
+    return definition_error (op, world_rank, error, "this handle is predefined");
   if (op->n_values == 0)
     return definition_error (op, world_rank, error, "no members");
   for (uint32_t rank = 0; rank < op->n_values; rank++)
@@ -595,7 +595,7 @@ trace_comms_define (TraceComms *comms, uint32_t world_rank, const TraceOp *op, G
   ranks = g_memdup2 (op->values, op->n_values * sizeof *ranks);
   group = trace_groups_of (comms->groups, ranks, op->n_values);
   if (trace_group_rank (group, world_rank) == TRACE_NO_MEMBER)
-    return definition_error (op, world_rank, error, "the rank is no member itself");
+    return definition_error (op, world_rank, error, "the rank itself is not a member");
   key = (gint64) ((uint64_t) (uint32_t) op->color << 32 | group->number);
   if (!g_hash_table_lookup_extended (comms->defined, &key, NULL, &number)) {
     number = GUINT_TO_POINTER (comms->comms->len);

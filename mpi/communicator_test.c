@@ -644,9 +644,9 @@ test_definition_errors (void)
   assert_definition_fails (comms, 0, definition (NEW_COMM, 0, outside, 2),
                            "member 3 of a trace of 3 ranks");
   assert_definition_fails (comms, 0, definition (NEW_COMM, 0, negative, 2), "member -1");
-  assert_definition_fails (comms, 0, definition (NEW_COMM, 0, others, 2), "no member itself");
+  assert_definition_fails (comms, 0, definition (NEW_COMM, 0, others, 2), "not a member");
   assert_definition_fails (comms, 0, definition (NEW_COMM, 0, NULL, 0), "no members");
-  assert_definition_fails (comms, 1, definition (TRACE_COMM_WORLD, 0, others, 2), "a meaning");
+  assert_definition_fails (comms, 1, definition (TRACE_COMM_WORLD, 0, others, 2), "predefined");
   g_assert_cmpuint (trace_comms_resolve (comms, 0, NEW_COMM), ==, TRACE_COMMS_NULL);
   trace_comms_free (comms);
 }

@@ -254,8 +254,7 @@ start_ibsim (Run *run, char **environment, GError **error)
   }
   if (run->ibsim != 0 && log_says (run, "ibsim.log", READY_MESSAGE))
     return TRUE;
-  g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
-               "routes=opensm: ibsim does not take the fabric");
+  g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE, "routes=opensm: ibsim refuses the fabric");
   return FALSE;
 }
 
@@ -397,8 +396,9 @@ read_tables (const Run *run, const char *socket_name, uint32_t max_vls, GError *
   tables = route_forwarding_load (&renamed, path, &cause);
   if (tables == NULL) {
     /* Without the path: the dump is temporary. */
-    fail (run, TOPO_ERROR_RANGE, error, "OpenSM's tables do not fit %s, which may fall apart%s",
-          fabric->source, strrchr (cause->message, ':'));
+    fail (run, TOPO_ERROR_RANGE, error,
+          "OpenSM's tables do not fit %s, which may be disconnected%s", fabric->source,
+          strrchr (cause->message, ':'));
     return NULL;
   }
   tables->fabric = fabric;

@@ -197,7 +197,7 @@ test_fabric_in_pieces (void)
 
   if (fabric == NULL || !is_installed ())
     return;
-  assert_refused (fabric, "opensm:minhop", "which may fall apart: no table of switch");
+  assert_refused (fabric, "opensm:minhop", "which may be disconnected: no table of switch");
 }
 
 /* Lanes as OpenSM gives them: our own search finds no loop on any, and more

@@ -176,7 +176,7 @@ static const ReplayCase blocking_cases[] = {
     .script = "0: comm_define 10 1 color=1",
     .error_code = SIM_ERROR_TRACE,
     .error = "rank 0, MPI_Comm_define at rank0:1: rank 0: definition of communicator 10: "
-             "the rank is no member itself" },
+             "the rank itself is not a member" },
   { .name = "self",
     .script = "0: allreduce 8 comm=self; comm_dup 7 comm=self; barrier comm=7",
     .end_ns = { 300 } },

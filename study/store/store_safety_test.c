@@ -728,13 +728,13 @@ test_files_without_hashes (void)
 
   g_assert_cmpint (mkfifo (pipe, 0600), ==, 0);
   g_assert_true (g_file_set_contents (secret, "password", -1, NULL));
-  assert_not_opened ("/dev/zero", "", "there is no hash of this file");
+  assert_not_opened ("/dev/zero", "", "no hash of this file is known");
   assert_not_opened ("/dev/zero", "# sha256 " FIXTURE_KEY ("00") " /dev/zero\n",
                      "not a regular file");
-  assert_not_opened (pipe, "", "there is no hash of this file");
+  assert_not_opened (pipe, "", "no hash of this file is known");
   assert_not_opened (pipe, of_pipe, "not a regular file");
-  assert_not_opened (secret, "", "there is no hash of this file");
-  assert_not_opened (secret, wrong, "its content is another one");
+  assert_not_opened (secret, "", "no hash of this file is known");
+  assert_not_opened (secret, wrong, "the content has changed");
 }
 
 /* A fabric's file is read while it is what it was. */
@@ -774,7 +774,7 @@ test_files_with_hashes (void)
   g_assert_cmpstr (same, ==, "");
   g_assert_true (g_file_set_contents (file, "SwitchName=s0 Nodes=n[1-8]\n", -1, NULL));
   changed = machine_trouble ();
-  g_assert_nonnull (strstr (changed, "topology.conf: its content is another one"));
+  g_assert_nonnull (strstr (changed, "topology.conf: the content has changed"));
   g_assert_true (g_file_set_contents (file, fabric, -1, NULL));
   again = machine_trouble ();
   g_assert_cmpstr (again, ==, "");

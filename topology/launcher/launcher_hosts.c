@@ -123,8 +123,8 @@ print_hostfile (const TopoMapping *mapping, const TopoMachine *machine, GError *
 
     if (seen[node] && mapping->node[rank - 1] != node) {
       g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
-                   "rank %u comes back to %s: a list of hosts fills a host before the next one",
-                   rank, topo_machine_host (machine, node));
+                   "rank %u returns to %s: a list of hosts fills each host before the next", rank,
+                   topo_machine_host (machine, node));
       return NULL;
     }
     seen[node] = true;

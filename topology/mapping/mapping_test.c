@@ -182,8 +182,8 @@ test_bad_files (void)
   static const struct {
     const char *text, *line, *named;
   } cases[] = {
-    { "", ":1: ", "0 ranks of 2" },
-    { "0 0 0 0 0 0\n", ":2: ", "1 ranks of 2" },
+    { "", ":1: ", "0 of 2 ranks" },
+    { "0 0 0 0 0 0\n", ":2: ", "1 of 2 ranks" },
     { "0 0 0 0 0 0\n0 0 0 0 1 0\n0 0 0 1 0 0\n", ":3: ", "too many" },
     { "0 0 0 0 0 0\n# x\n0 0 0 0 0 0\n", ":3: ", "rank 0" },
     { "0 0 0 0 0\n", ":1: ", "column 6" },

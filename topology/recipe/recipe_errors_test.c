@@ -24,7 +24,7 @@ static const struct {
   /* Orders */
   { "hilbert(ABC)", 11, "expected ')'" },
   { "hilbert(AC)", 10, "no dimension of this machine" },
-  { "hilbert(AA)", 10, "A stands twice" },
+  { "hilbert(AA)", 10, "A appears twice" },
   { "hilbert(A)", 10, "expected all of A to B" },
   { "hilbert(TABT)", 12, "expected ')'" },
   { "hilbert(ATB)", 10, "T first or last" },
@@ -48,7 +48,7 @@ static const struct {
   { "app(24", 0, "expected ')'" },
   { "app(24)", 0, "or net" },
   { "app(24) bet", 9, "or net" },
-  { "app(24).map() net", 9, "map() stands behind net" },
+  { "app(24).map() net", 9, "map() is an operation of net" },
   { "app(24).tilt(A,B) net", 14, "they are 0 to 0" },
   /* Cuts */
   { "net.div(5)", 5, "5 is more than the size of dimension 0, 4" },
@@ -85,12 +85,12 @@ static const struct {
   { "net.tilt(A,B,1,1)", 15, "expected ')'" },
   { "net.zigzag(A,B,1,0)", 18, "expected a number from 1" },
   { "net.transpose(A,B)", 18, "expected ','" },
-  { "net.transpose(A,B,A)", 19, "this axis stands twice" },
+  { "net.transpose(A,B,A)", 19, "this axis appears twice" },
   { "net.zorder(1)", 12, "expected ')'" },
   { "net.unwind(block)", 12, "no curve" },
   { "net.unwind()", 12, "no curve" },
-  { "net.map().map()", 11, "are laid into net already" },
-  { "net.zorder().map()", 14, "are laid into net already" },
+  { "net.map().map()", 11, "are already mapped to net" },
+  { "net.zorder().map()", 14, "are already mapped to net" },
   /* Pairs */
   { "app(24).div(2) net.div(4)", 0, "box 0 of app has 12 ranks, that of net 6 slots" },
   { "app(24).div(2) net.div(4).map()", 27, "box 0 of app has 12 ranks" },
