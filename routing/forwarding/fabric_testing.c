@@ -3,22 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "routing/forwarding/fabric_testing.h"
 
-#include ".ci/test_data.h"
 #include "topology/topology_testing.h"
 
 #include <glib/gstdio.h>
-
-TopoFabric *
-fabric_testing_shared (const char *name)
-{
-  g_autofree char *in_data = g_build_filename ("fabrics", name, NULL);
-  g_autofree char *path = test_data (in_data);
-  g_autoptr (GError) error = NULL;
-  TopoFabric *fabric = path != NULL ? topo_fabric_load (path, &error) : NULL;
-
-  g_assert_no_error (error);
-  return fabric;
-}
 
 RouteForwarding *
 fabric_testing_routes (const TopoFabric *fabric, const char *routes, GError **error)

@@ -5,10 +5,6 @@
 
 #include "routing/forwarding/forwarding.h"
 
-/* A file of the shared data, which is not part of the project; NULL, and the test
- * skipped, when it is not there. */
-TopoFabric *fabric_testing_shared (const char *name);
-
 /* The tables that `routes` of a machine with 15 virtual lanes names; the first asserts that there
  * are some. */
 RouteForwarding *fabric_testing_tables (const TopoFabric *fabric, const char *routes);

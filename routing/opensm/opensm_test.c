@@ -91,7 +91,7 @@ test_ports (void)
   assert_same_ports (torus, "dor");
   assert_same_ports (wide, "minhop");
   for (guint at = 0; at < G_N_ELEMENTS (names); at++) {
-    g_autoptr (TopoFabric) fabric = fabric_testing_shared (names[at]);
+    g_autoptr (TopoFabric) fabric = topo_testing_fabric (names[at]);
 
     if (fabric == NULL)
       return;
@@ -114,7 +114,7 @@ test_engines_on_real_fabrics (void)
   };
 
   for (guint at = 0; at < G_N_ELEMENTS (known) && is_installed (); at++) {
-    g_autoptr (TopoFabric) fabric = fabric_testing_shared (known[at].fabric);
+    g_autoptr (TopoFabric) fabric = topo_testing_fabric (known[at].fabric);
 
     if (fabric == NULL)
       return;
@@ -172,7 +172,7 @@ test_engines_on_examples (void)
   static const char *const engines[] = { "minhop", "updn", "ftree" };
 
   for (guint at = 0; at < G_N_ELEMENTS (names) && is_installed (); at++) {
-    g_autoptr (TopoFabric) fabric = fabric_testing_shared (names[at]);
+    g_autoptr (TopoFabric) fabric = topo_testing_fabric (names[at]);
 
     if (fabric == NULL)
       return;
@@ -193,7 +193,7 @@ test_engines_on_examples (void)
 static void
 test_fabric_in_pieces (void)
 {
-  g_autoptr (TopoFabric) fabric = fabric_testing_shared ("examples/treydock-ports-report.out");
+  g_autoptr (TopoFabric) fabric = topo_testing_fabric ("examples/treydock-ports-report.out");
 
   if (fabric == NULL || !is_installed ())
     return;
@@ -292,7 +292,7 @@ test_killed (void)
 static void
 test_refused_engines (void)
 {
-  g_autoptr (TopoFabric) fabric = fabric_testing_shared ("x5/X5.topofile");
+  g_autoptr (TopoFabric) fabric = topo_testing_fabric ("x5/X5.topofile");
 
   if (fabric == NULL || !is_installed ())
     return;

@@ -205,18 +205,22 @@ script_call (Trace *trace, uint32_t rank)
   script_add (trace, rank, (TraceOp){ .kind = TRACE_OP_CALL });
 }
 
+static void
+add_message (Trace *trace, uint32_t rank, TraceOp op, int32_t peer, int32_t tag, uint64_t bytes)
+{
+  op.comm = TRACE_COMM_WORLD;
+  op.peer = peer;
+  op.tag = tag;
+  op.bytes = bytes;
+  script_add (trace, rank, op);
+}
+
 void
 script_send_mode (Trace *trace, uint32_t rank, int32_t to, int32_t tag, uint64_t bytes,
                   TraceSendMode mode)
 {
-  script_add (trace, rank,
-              (TraceOp){ .kind = TRACE_OP_SEND,
-                         .mode = mode,
-                         .comm = TRACE_COMM_WORLD,
-                         .peer = to,
-                         .tag = tag,
-                         .bytes = bytes,
-                         .name = "MPI_Send" });
+  add_message (trace, rank, (TraceOp){ .kind = TRACE_OP_SEND, .mode = mode, .name = "MPI_Send" },
+               to, tag, bytes);
 }
 
 void
@@ -229,40 +233,25 @@ void
 script_isend (Trace *trace, uint32_t rank, int32_t to, int32_t tag, uint64_t bytes,
               uint32_t request)
 {
-  script_add (trace, rank,
-              (TraceOp){ .kind = TRACE_OP_ISEND,
-                         .comm = TRACE_COMM_WORLD,
-                         .peer = to,
-                         .tag = tag,
-                         .bytes = bytes,
-                         .request = request,
-                         .name = "MPI_Isend" });
+  add_message (trace, rank,
+               (TraceOp){ .kind = TRACE_OP_ISEND, .request = request, .name = "MPI_Isend" }, to,
+               tag, bytes);
 }
 
 void
 script_recv (Trace *trace, uint32_t rank, int32_t from, int32_t tag, uint64_t bytes)
 {
-  script_add (trace, rank,
-              (TraceOp){ .kind = TRACE_OP_RECV,
-                         .comm = TRACE_COMM_WORLD,
-                         .peer = from,
-                         .tag = tag,
-                         .bytes = bytes,
-                         .name = "MPI_Recv" });
+  add_message (trace, rank, (TraceOp){ .kind = TRACE_OP_RECV, .name = "MPI_Recv" }, from, tag,
+               bytes);
 }
 
 void
 script_irecv (Trace *trace, uint32_t rank, int32_t from, int32_t tag, uint64_t bytes,
               uint32_t request)
 {
-  script_add (trace, rank,
-              (TraceOp){ .kind = TRACE_OP_IRECV,
-                         .comm = TRACE_COMM_WORLD,
-                         .peer = from,
-                         .tag = tag,
-                         .bytes = bytes,
-                         .request = request,
-                         .name = "MPI_Irecv" });
+  add_message (trace, rank,
+               (TraceOp){ .kind = TRACE_OP_IRECV, .request = request, .name = "MPI_Irecv" }, from,
+               tag, bytes);
 }
 
 void

@@ -172,22 +172,6 @@ test_files_come_first (void)
 
 /* --- Any text --- */
 
-static void
-assert_no_place_twice (const TopoMapping *mapping, const TopoMachine *machine)
-{
-  uint32_t n_places = topo_shape_nodes (&machine->shape) * machine->ranks_per_node;
-  g_autofree bool *taken = g_new0 (bool, n_places);
-
-  for (uint32_t rank = 0; rank < mapping->n_ranks; rank++) {
-    uint32_t place = mapping->node[rank] * machine->ranks_per_node + mapping->slot[rank];
-
-    g_assert_cmpuint (mapping->slot[rank], <, machine->ranks_per_node);
-    g_assert_cmpuint (place, <, n_places);
-    g_assert_false (taken[place]);
-    taken[place] = true;
-  }
-}
-
 /* True when the text is a recipe; else it must be told what is wrong. */
 static bool
 try_text (const char *text, const TopoMachine *machine, uint32_t n_ranks)
@@ -200,7 +184,7 @@ try_text (const char *text, const TopoMachine *machine, uint32_t n_ranks)
     g_assert_null (strchr (error->message, '\n'));
   if (mapping == NULL)
     return false;
-  assert_no_place_twice (mapping, machine);
+  topo_testing_places (mapping, machine);
   return true;
 }
 
