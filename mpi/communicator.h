@@ -27,6 +27,7 @@ typedef struct TraceComms TraceComms;
 
 TraceComms *trace_comms_new (uint32_t n_ranks);
 void trace_comms_free (TraceComms *comms);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (TraceComms, trace_comms_free)
 
 /* A rank's handle -> communicator number; TRACE_COMMS_NULL when unknown. */
 uint32_t trace_comms_resolve (const TraceComms *comms, uint32_t world_rank, uint32_t handle);

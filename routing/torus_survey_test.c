@@ -5,6 +5,8 @@
 
 #include <glib.h>
 
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (RouteSurvey, route_survey_free)
+
 typedef struct {
   uint32_t n_dimensions;
   uint32_t size[TOPO_MAX_DIMENSIONS];
@@ -33,7 +35,7 @@ static void
 test_ring_of_four (void)
 {
   const Case ring = { 1, { 4 }, { true } };
-  RouteSurvey *survey = survey_of (&ring, true);
+  g_autoptr (RouteSurvey) survey = survey_of (&ring, true);
 
   g_assert_cmpuint (survey->pairs, ==, 12);
   g_assert_cmpuint (survey->unreachable, ==, 0);
@@ -44,7 +46,6 @@ test_ring_of_four (void)
   g_assert_cmpuint (survey->load_min, ==, 2);
   g_assert_cmpuint (survey->load_max, ==, 2);
   g_assert_cmpuint (survey->bubble_rings, ==, 0);
-  route_survey_free (survey);
 }
 
 /* Five nodes in a ring: no ties; each link carries the pair at distance 1 and
@@ -53,7 +54,7 @@ static void
 test_ring_of_five (void)
 {
   const Case ring = { 1, { 5 }, { true } };
-  RouteSurvey *survey = survey_of (&ring, true);
+  g_autoptr (RouteSurvey) survey = survey_of (&ring, true);
 
   g_assert_cmpuint (survey->pairs_by_hops[1], ==, 10);
   g_assert_cmpuint (survey->pairs_by_hops[2], ==, 10);
@@ -61,7 +62,6 @@ test_ring_of_five (void)
   g_assert_cmpuint (survey->load_max, ==, 3);
   g_assert_cmpuint (survey->bubble_rings, ==, 2);
   g_assert_cmpuint (survey->credit_loops, ==, 0);
-  route_survey_free (survey);
 }
 
 /* Four nodes in a row: link x is passed by (x + 1) * (3 - x) pairs in each
@@ -70,7 +70,7 @@ static void
 test_row_of_four (void)
 {
   const Case row = { 1, { 4 }, { false } };
-  RouteSurvey *survey = survey_of (&row, true);
+  g_autoptr (RouteSurvey) survey = survey_of (&row, true);
 
   g_assert_cmpuint (survey->links, ==, 6);
   g_assert_cmpuint (survey->pairs_by_hops[3], ==, 2);
@@ -78,7 +78,6 @@ test_row_of_four (void)
   g_assert_cmpfloat (survey->load_median, ==, 3);
   g_assert_cmpuint (survey->load_max, ==, 4);
   g_assert_cmpuint (survey->bubble_rings, ==, 0);
-  route_survey_free (survey);
 }
 
 /* Two nodes with two cables between them: even 0 goes plus, odd 1 goes
@@ -87,13 +86,12 @@ static void
 test_pair_uses_one_cable (void)
 {
   const Case pair = { 1, { 2 }, { true } };
-  RouteSurvey *survey = survey_of (&pair, true);
+  g_autoptr (RouteSurvey) survey = survey_of (&pair, true);
 
   g_assert_cmpuint (survey->links, ==, 4);
   g_assert_cmpuint (survey->load_min, ==, 0);
   g_assert_cmpfloat (survey->load_median, ==, 0.5);
   g_assert_cmpuint (survey->load_max, ==, 1);
-  route_survey_free (survey);
 }
 
 static const Case cases[] = {
@@ -137,7 +135,7 @@ static void
 test_largest_machine_has_its_mean_distance (void)
 {
   const Case sequoia = { 5, { 16, 12, 16, 16, 2 }, { true, true, true, true, true } };
-  RouteSurvey *survey = survey_of (&sequoia, false);
+  g_autoptr (RouteSurvey) survey = survey_of (&sequoia, false);
   uint64_t n = 98304, hops = 0, pairs = 0;
 
   for (uint32_t length = 0; length <= survey->max_hops; length++) {
@@ -147,7 +145,6 @@ test_largest_machine_has_its_mean_distance (void)
   g_assert_cmpuint (survey->pairs, ==, n * (n - 1));
   g_assert_cmpuint (pairs, ==, survey->pairs);
   g_assert_cmpuint (hops, ==, n * n / 2 * 31);
-  route_survey_free (survey);
 }
 
 /* A routing that breaks the order of dimensions (A before B, B before C, C
