@@ -40,6 +40,14 @@ create (TraceComms *comms, uint32_t rank, TraceOp op)
   return complete;
 }
 
+/* The same by ranks 0 to n - 1. */
+static void
+create_all (TraceComms *comms, uint32_t n, TraceOp op)
+{
+  for (uint32_t rank = 0; rank < n; rank++)
+    create (comms, rank, op);
+}
+
 static void
 assert_fails (TraceComms *comms, uint32_t rank, TraceOp op, const char *text)
 {
@@ -147,8 +155,7 @@ test_undefined_color (void)
 {
   g_autoptr (TraceComms) comms = trace_comms_new (3);
 
-  for (uint32_t rank = 0; rank < 3; rank++)
-    create (comms, rank, creation (TRACE_OP_COMM_DUP, TRACE_COMM_WORLD, NEW_COMM));
+  create_all (comms, 3, creation (TRACE_OP_COMM_DUP, TRACE_COMM_WORLD, NEW_COMM));
   for (uint32_t rank = 0; rank < 3; rank++)
     create (comms, rank, split (TRACE_COMM_WORLD, NEW_COMM, rank == 1 ? TRACE_UNDEFINED : 0, 0));
   ASSERT_MEMBERS (comms, 0, NEW_COMM, 0, 2);
@@ -161,8 +168,7 @@ test_dup_of_world_is_served_by_the_network (void)
 {
   g_autoptr (TraceComms) comms = trace_comms_new (3);
 
-  for (uint32_t rank = 0; rank < 3; rank++)
-    create (comms, rank, creation (TRACE_OP_COMM_DUP, TRACE_COMM_WORLD, NEW_COMM));
+  create_all (comms, 3, creation (TRACE_OP_COMM_DUP, TRACE_COMM_WORLD, NEW_COMM));
   ASSERT_MEMBERS (comms, 1, NEW_COMM, 0, 1, 2);
   g_assert_true (trace_comms_is_world (comms, trace_comms_resolve (comms, 1, NEW_COMM)));
   g_assert_cmpuint (trace_comms_resolve (comms, 1, NEW_COMM), !=, TRACE_COMMS_WORLD);
@@ -242,8 +248,7 @@ test_cart_create_leaves_some_out (void)
   static const int32_t dims[] = { 2, 3 };
   g_autoptr (TraceComms) comms = trace_comms_new (7);
 
-  for (uint32_t rank = 0; rank < 7; rank++)
-    create (comms, rank, grid (NEW_COMM, 2, dims));
+  create_all (comms, 7, grid (NEW_COMM, 2, dims));
   ASSERT_MEMBERS (comms, 4, NEW_COMM, 0, 1, 2, 3, 4, 5);
   g_assert_cmpuint (trace_comms_resolve (comms, 6, NEW_COMM), ==, TRACE_COMMS_NULL);
 }
@@ -255,14 +260,12 @@ test_cart_sub (void)
   static const int32_t dims[] = { 2, 3, 2 }, middle[] = { 0, 1, 0 }, outer[] = { 1, 0, 1 };
   g_autoptr (TraceComms) comms = trace_comms_new (12);
 
-  for (uint32_t rank = 0; rank < 12; rank++)
-    create (comms, rank, grid (NEW_COMM, 3, dims));
+  create_all (comms, 12, grid (NEW_COMM, 3, dims));
   for (uint32_t rank = 12; rank-- > 0;)
     create (comms, rank, cart_sub (NEW_COMM, NEW_COMM2, 3, middle));
   ASSERT_MEMBERS (comms, 0, NEW_COMM2, 0, 2, 4);
   ASSERT_MEMBERS (comms, 9, NEW_COMM2, 7, 9, 11);
-  for (uint32_t rank = 0; rank < 12; rank++)
-    create (comms, rank, cart_sub (NEW_COMM, NEW_COMM2, 3, outer));
+  create_all (comms, 12, cart_sub (NEW_COMM, NEW_COMM2, 3, outer));
   ASSERT_MEMBERS (comms, 8, NEW_COMM2, 2, 3, 8, 9);
 }
 
@@ -274,14 +277,10 @@ test_cart_sub_of_dup_of_cart_sub (void)
   static const int32_t dims[] = { 2, 3, 2 }, outer[] = { 1, 0, 1 }, last[] = { 0, 1 };
   g_autoptr (TraceComms) comms = trace_comms_new (12);
 
-  for (uint32_t rank = 0; rank < 12; rank++)
-    create (comms, rank, grid (NEW_COMM, 3, dims));
-  for (uint32_t rank = 0; rank < 12; rank++)
-    create (comms, rank, cart_sub (NEW_COMM, NEW_COMM2, 3, outer));
-  for (uint32_t rank = 0; rank < 12; rank++)
-    create (comms, rank, creation (TRACE_OP_COMM_DUP, NEW_COMM2, NEW_COMM));
-  for (uint32_t rank = 0; rank < 12; rank++)
-    create (comms, rank, cart_sub (NEW_COMM, NEW_COMM2, 2, last));
+  create_all (comms, 12, grid (NEW_COMM, 3, dims));
+  create_all (comms, 12, cart_sub (NEW_COMM, NEW_COMM2, 3, outer));
+  create_all (comms, 12, creation (TRACE_OP_COMM_DUP, NEW_COMM2, NEW_COMM));
+  create_all (comms, 12, cart_sub (NEW_COMM, NEW_COMM2, 2, last));
   ASSERT_MEMBERS (comms, 9, NEW_COMM2, 8, 9);
   ASSERT_MEMBERS (comms, 2, NEW_COMM2, 2, 3);
 }
@@ -293,8 +292,7 @@ test_graph_create (void)
   TraceOp op = creation (TRACE_OP_GRAPH_CREATE, TRACE_COMM_WORLD, NEW_COMM);
 
   op.color = 3;
-  for (uint32_t rank = 0; rank < 4; rank++)
-    create (comms, rank, op);
+  create_all (comms, 4, op);
   ASSERT_MEMBERS (comms, 1, NEW_COMM, 0, 1, 2);
   g_assert_cmpuint (trace_comms_resolve (comms, 3, NEW_COMM), ==, TRACE_COMMS_NULL);
 }
@@ -344,8 +342,7 @@ make_comm (TraceComms *comms, uint32_t n, uint32_t group_handle)
   TraceOp op = creation (TRACE_OP_COMM_CREATE, TRACE_COMM_WORLD, NEW_COMM);
 
   op.group = group_handle;
-  for (uint32_t rank = 0; rank < n; rank++)
-    create (comms, rank, op);
+  create_all (comms, n, op);
 }
 
 /* Groups 20 = all six, 21 = {4,1,2}, 22 = {2,3,4}. */
@@ -539,8 +536,7 @@ test_disjoint_groups (void)
     group (comms, rank,
            group_op (TRACE_OP_GROUP_INCL, 20, 0, 21, rank < 2 ? first : second, rank < 2 ? 2 : 1));
   op.group = 21;
-  for (uint32_t rank = 0; rank < 3; rank++)
-    create (comms, rank, op);
+  create_all (comms, 3, op);
   ASSERT_MEMBERS (comms, 0, NEW_COMM, 1, 0);
   ASSERT_MEMBERS (comms, 2, NEW_COMM, 2);
 }
