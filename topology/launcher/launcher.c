@@ -231,7 +231,7 @@ topo_launcher_check_hosts (const TopoMapping *mapping, const TopoMachine *machin
       return FALSE;
     }
   }
-  return TRUE;
+  return topo_launcher_check_slots (mapping, machine, kind, error);
 }
 
 uint32_t
