@@ -24,9 +24,6 @@ typedef struct {
   void (*cursor_free) (gpointer cursor);
   TraceNext (*cursor_next) (gpointer cursor, TraceOp *op, GError **error);
   const char *(*cursor_place) (gpointer cursor);
-
-  /* Appends a TraceCallCount per MPI call of the rank; see trace.h. */
-  gboolean (*call_counts) (gpointer state, uint32_t rank, GArray *counts, GError **error);
 } TraceFormat;
 
 extern const TraceFormat trace_format_dumpi;
@@ -41,9 +38,6 @@ extern const TraceFormat trace_format_otf2;
 /* Opens a trace of a format that is known; trace_open() finds it out. */
 Trace *trace_open_as (const TraceFormat *format, const char *path, const TraceOptions *options,
                       GError **error);
-
-/* The call_counts of a format whose files have no summary of calls. */
-gboolean trace_no_call_counts (gpointer state, uint32_t rank, GArray *counts, GError **error);
 
 /* For `open`: the trace is a graph. */
 void trace_set_graph (Trace *trace);

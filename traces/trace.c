@@ -393,29 +393,3 @@ trace_cursor_place (TraceCursor *cursor)
 {
   return cursor->format->cursor_place (cursor->state);
 }
-
-gboolean
-trace_no_call_counts (gpointer state, uint32_t rank, GArray *counts, GError **error)
-{
-  (void) state, (void) rank, (void) counts;
-  g_set_error_literal (error, TRACE_ERROR, TRACE_ERROR_FORMAT,
-                       "this format has no summary of calls");
-  return FALSE;
-}
-
-GArray *
-trace_call_counts (Trace *trace, uint32_t rank, GError **error)
-{
-  g_autoptr (GArray) counts = g_array_new (FALSE, FALSE, sizeof (TraceCallCount));
-
-  if (rank >= trace->n_ranks) {
-    g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE, "%s: no rank %u among %u", trace->path,
-                 rank, trace->n_ranks);
-    return NULL;
-  }
-  if (!trace->format->call_counts (trace->state, rank, counts, error)) {
-    g_prefix_error (error, "%s: ", trace->path);
-    return NULL;
-  }
-  return g_steal_pointer (&counts);
-}

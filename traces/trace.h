@@ -96,18 +96,3 @@ TraceNext trace_cursor_next (TraceCursor *cursor, TraceOp *op, GError **error);
 /* Where in the source the last operation came from, for messages:
  * "dumpi-0003.bin:0x1f40" or "rank3.txt:812".  Borrowed until the next call. */
 const char *trace_cursor_place (TraceCursor *cursor);
-
-/* The calls of one rank: how many records there are, and how many the
- * source's own summary says there should be.  A reader that misreads a record
- * does not get these equal. */
-typedef struct {
-  const char *name;    /* static: "MPI_Isend" */
-  uint64_t read;       /* records in the stream */
-  uint64_t claimed;    /* records by the summary */
-  uint64_t unrecorded; /* made by the program, but left out of the trace */
-} TraceCallCount;
-
-/* (element-type TraceCallCount), one per call that any of the numbers is not
- * 0 for.  Reads the whole stream of the rank.  NULL and *error when it cannot
- * be read or the source has no summary. */
-GArray *trace_call_counts (Trace *trace, uint32_t rank, GError **error);

@@ -314,46 +314,6 @@ cursor_place (gpointer data)
   return cursor->place;
 }
 
-static gboolean
-call_counts (gpointer data, uint32_t rank, GArray *counts, GError **error)
-{
-  DumpiState *state = data;
-  g_autoptr (DumpiFile) file = dumpi_file_open (state->files->pdata[rank], error);
-  gsize at = file != NULL ? file->body : 0;
-  uint64_t n_read[DUMPI_N_IDS] = { 0 };
-  gboolean finalized = FALSE;
-  DumpiRecord record;
-  TraceNext next;
-
-  if (file == NULL)
-    return FALSE;
-  dumpi_record_init (&record);
-  while ((next = dumpi_record_next (file, &at, finalized, &record, error)) ==
-         TRACE_NEXT_OPERATION) {
-    n_read[record.id]++;
-    finalized |= dumpi_calls[record.id].kind == TRACE_OP_FINALIZE;
-  }
-  dumpi_record_clear (&record);
-  if (next == TRACE_NEXT_ERROR)
-    return FALSE;
-  if (file->footer == 0) {
-    g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT, "%s: has no footer with call counts",
-                 file->name);
-    return FALSE;
-  }
-  for (uint32_t id = 0; id < DUMPI_N_COUNTS; id++) {
-    TraceCallCount count = { .name = dumpi_calls[id].name, .read = n_read[id] };
-    uint64_t made, ignored;
-
-    dumpi_file_counts (file, id, &made, &ignored);
-    count.claimed = made - MIN (ignored, made);
-    count.unrecorded = ignored;
-    if (count.name != NULL && (count.read > 0 || made > 0))
-      g_array_append_val (counts, count);
-  }
-  return TRUE;
-}
-
 const TraceFormat trace_format_dumpi = {
   .name = "dumpi",
   .summary = "SST DUMPI: a .meta file with a .bin file per rank",
@@ -365,5 +325,4 @@ const TraceFormat trace_format_dumpi = {
   .cursor_free = cursor_free,
   .cursor_next = cursor_next,
   .cursor_place = cursor_place,
-  .call_counts = call_counts,
 };

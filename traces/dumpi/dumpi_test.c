@@ -108,29 +108,15 @@ add_every_layout (DumpiBuild *b)
 }
 
 static void
-check_counts_agree (Trace *trace, uint32_t rank)
-{
-  g_autoptr (GError) error = NULL;
-  g_autoptr (GArray) counts = trace_call_counts (trace, rank, &error);
-
-  g_assert_no_error (error);
-  g_assert_cmpuint (counts->len, >, 0);
-  for (guint i = 0; i < counts->len; i++) {
-    const TraceCallCount *count = &g_array_index (counts, TraceCallCount, i);
-
-    if (count->read != count->claimed)
-      g_error ("%s: read %" G_GUINT64_FORMAT ", should be %" G_GUINT64_FORMAT, count->name,
-               count->read, count->claimed);
-  }
-}
-
-static void
 test_every_layout (DumpiFixture *f, gconstpointer mask)
 {
+  g_autoptr (GHashTable) calls = NULL;
+
   f->build->mask = (uint8_t) GPOINTER_TO_UINT (mask);
   add_every_layout (f->build);
   dumpi_fixture_open (f);
-  check_counts_agree (f->stream.trace, 0);
+  calls = dumpi_testing_calls (f->stream.trace, 0);
+  g_assert_cmpuint (g_hash_table_size (calls), >, 0);
 }
 
 static void

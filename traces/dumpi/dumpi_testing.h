@@ -37,6 +37,11 @@ GByteArray *dumpi_build_end (DumpiBuild *build, guint n_offsets);
  * Returns the path of t.meta. */
 char *dumpi_build_write (DumpiBuild *build, const char *folder, uint32_t n_ranks);
 
+/* Reads the stream of a rank, which must have each call as often as the footer of its file PREFIX-NNNN.bin
+ * counts it; trace_path() is PREFIX.meta.  Returns the number (GUINT_TO_POINTER) of each MPI call by its name;
+ * the caller unrefs. */
+GHashTable *dumpi_testing_calls (Trace *trace, uint32_t rank);
+
 /* A file of a few calls and its stream; calls are added before reading. */
 typedef struct {
   char *folder;

@@ -687,5 +687,4 @@ const TraceFormat trace_format_goal = {
   .cursor_free = cursor_free,
   .cursor_next = cursor_next,
   .cursor_place = cursor_place,
-  .call_counts = trace_no_call_counts,
 };

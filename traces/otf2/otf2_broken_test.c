@@ -382,19 +382,6 @@ test_mutations (void)
   g_assert_cmpuint (n_signals, ==, 0);
 }
 
-static void
-test_no_call_counts (void)
-{
-  char *folder = trace_testing_folder ();
-  g_autofree char *path = otf2_testing_write (folder, &(Otf2Testing){ SCOREP, 9, RANK (0, few) });
-  g_autoptr (Trace) trace = trace_testing_open (path);
-  g_autoptr (GError) error = NULL;
-
-  g_assert_null (trace_call_counts (trace, 0, &error));
-  g_assert_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT);
-  trace_testing_remove (folder);
-}
-
 int
 main (int argc, char **argv)
 {
@@ -411,6 +398,5 @@ main (int argc, char **argv)
   g_test_add_func ("/traces/otf2-broken/guess-in-order", test_guess_in_order);
   g_test_add_func ("/traces/otf2-broken/guess-waits", test_guess_waits);
   g_test_add_func ("/traces/otf2-broken/mutations", test_mutations);
-  g_test_add_func ("/traces/otf2-broken/no-call-counts", test_no_call_counts);
   return g_test_run ();
 }

@@ -470,5 +470,4 @@ const TraceFormat trace_format_pattern = {
   .cursor_free = cursor_free,
   .cursor_next = cursor_next,
   .cursor_place = cursor_place,
-  .call_counts = trace_no_call_counts,
 };

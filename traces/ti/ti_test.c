@@ -389,19 +389,6 @@ test_list_of_one (void)
   trace_testing_remove (folder);
 }
 
-static void
-test_no_summary (void)
-{
-  g_autoptr (GError) error = NULL;
-  Stream s;
-
-  stream_open (&s, "0 init");
-  g_assert_null (trace_call_counts (s.trace, 0, &error));
-  g_assert_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT);
-  EXPECT (&s, "init");
-  stream_close (&s);
-}
-
 typedef struct {
   const char *name, *line;
   TraceError code;
@@ -536,7 +523,6 @@ main (int argc, char **argv)
   g_test_add_func ("/traces/ti/files/hint", test_rank_hint);
   g_test_add_func ("/traces/ti/files/list", test_list_of_files);
   g_test_add_func ("/traces/ti/files/list-of-one", test_list_of_one);
-  g_test_add_func ("/traces/ti/files/no-summary", test_no_summary);
   g_test_add_func ("/traces/ti/bad/lists", test_bad_lists);
   g_test_add_func ("/traces/ti/fuzz/text", test_damaged_text);
   for (guint i = 0; i < G_N_ELEMENTS (bad_lines); i++) {
