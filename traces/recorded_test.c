@@ -240,21 +240,17 @@ check_expected (const char *set, Trace *trace)
 static void
 test_recorded (gconstpointer data)
 {
-  const char *name = data;
-  g_autofree char *where = g_build_filename ("recorded", name, NULL);
-  char *folder;
+  g_autofree char *name = g_strconcat ("recorded/", data, NULL);
+  g_autofree char *set = trace_testing_shared (name);
+  g_autoptr (TraceTestingFolder) folder = NULL;
   g_autofree char *path = trace_testing_recorded (name, &folder);
-  g_autofree char *set = NULL;
-  g_autoptr (Trace) trace = NULL;
+  g_autoptr (Trace) trace = path != NULL ? trace_testing_open (path) : NULL;
 
-  if (path == NULL)
+  if (trace == NULL)
     return;
-  set = trace_testing_shared (where);
-  trace = trace_testing_open (path);
   check_expected (set, trace);
   if (g_str_equal (trace_format_name (trace), "dumpi"))
     check_calls (trace);
-  trace_testing_remove (folder);
 }
 
 /* The entries of a list are found wherever the program is started. */

@@ -106,108 +106,45 @@ write_testing_same (const TraceWriter *writer, Trace *trace, const char *expecte
   g_assert_cmpstr (text, ==, expected);
 }
 
-/* -- recorded traces --------------------------------------------------------------- */
-
-static char *
-unpack (const char *archive, char **folder)
-{
-  const char *argv[] = { "tar", "-C", NULL, "-xJf", archive, NULL };
-  const char *name;
-  g_autoptr (GDir) dir = NULL;
-  int status;
-
-  argv[2] = *folder = trace_testing_folder ();
-  if (!g_spawn_sync (NULL, (char **) argv, NULL, G_SPAWN_SEARCH_PATH | G_SPAWN_STDERR_TO_DEV_NULL,
-                     NULL, NULL, NULL, NULL, &status, NULL) ||
-      status != 0)
-    return NULL;
-  dir = g_dir_open (*folder, 0, NULL);
-  while ((name = g_dir_read_name (dir)) != NULL)
-    if (g_str_has_suffix (name, ".meta") || g_str_has_suffix (name, ".txt"))
-      return g_build_filename (*folder, name, NULL);
-  return NULL;
-}
-
-char *
-write_testing_recorded (const char *name, char **folder)
-{
-  g_autofree char *path = trace_testing_shared (name);
-
-  *folder = NULL;
-  if (path == NULL || !g_str_has_suffix (path, ".tar.xz"))
-    return g_steal_pointer (&path);
-  return unpack (path, folder);
-}
-
 /* -- channels ------------------------------------------------------------------------ */
 
-typedef void (*Visit) (gpointer data, uint32_t rank, const TraceOp *op);
-
-static void
-visit_sends (Trace *trace, Visit visit, gpointer data)
+/* Bytes by "source destination tag" of messages with a tag up to `most`, and the highest tag. */
+static GHashTable *
+channels_of (Trace *trace, int32_t most, int32_t *highest)
 {
+  GHashTable *channels = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
+
+  *highest = -1;
   for (uint32_t rank = 0; rank < trace_ranks (trace); rank++) {
     g_autoptr (TraceCursor) cursor = trace_cursor_new (trace, rank, NULL);
     TraceOp op;
 
-    while (trace_cursor_next (cursor, &op, NULL) == TRACE_NEXT_OPERATION)
-      if ((op.kind == TRACE_OP_SEND || op.kind == TRACE_OP_ISEND || op.kind == TRACE_OP_SENDRECV) &&
-          op.peer >= 0)
-        visit (data, rank, &op);
+    while (trace_cursor_next (cursor, &op, NULL) == TRACE_NEXT_OPERATION) {
+      g_autofree char *channel = NULL;
+      uint64_t *bytes;
+
+      if ((op.kind != TRACE_OP_SEND && op.kind != TRACE_OP_ISEND && op.kind != TRACE_OP_SENDRECV) ||
+          op.peer < 0 || op.tag > most)
+        continue;
+      *highest = MAX (*highest, op.tag);
+      channel = g_strdup_printf ("%u %d %d", rank, op.peer, op.tag);
+      bytes = g_hash_table_lookup (channels, channel);
+      if (bytes == NULL) {
+        bytes = g_new0 (uint64_t, 1);
+        g_hash_table_insert (channels, g_steal_pointer (&channel), bytes);
+      }
+      *bytes += op.bytes;
+    }
   }
-}
-
-static void
-visit_highest (gpointer data, uint32_t rank, const TraceOp *op)
-{
-  int32_t *highest = data;
-
-  (void) rank;
-  *highest = MAX (*highest, op->tag);
-}
-
-int32_t
-write_testing_highest_tag (Trace *trace)
-{
-  int32_t highest = -1;
-
-  visit_sends (trace, visit_highest, &highest);
-  return highest;
-}
-
-typedef struct {
-  GHashTable *channels;
-  int32_t highest;
-} Counting;
-
-static void
-visit_channel (gpointer data, uint32_t rank, const TraceOp *op)
-{
-  Counting *counting = data;
-  g_autofree char *channel = g_strdup_printf ("%u %d %d", rank, op->peer, op->tag);
-  uint64_t *bytes = g_hash_table_lookup (counting->channels, channel);
-
-  if (op->tag > counting->highest)
-    return;
-  if (bytes == NULL) {
-    bytes = g_new0 (uint64_t, 1);
-    g_hash_table_insert (counting->channels, g_steal_pointer (&channel), bytes);
-  }
-  *bytes += op->bytes;
-}
-
-GHashTable *
-write_testing_channels (Trace *trace, int32_t highest)
-{
-  Counting counting = { g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free), highest };
-
-  visit_sends (trace, visit_channel, &counting);
-  return counting.channels;
+  return channels;
 }
 
 void
-write_testing_same_channels (GHashTable *a, GHashTable *b)
+write_testing_same_channels (Trace *trace, Trace *written)
 {
+  int32_t highest, other_highest;
+  g_autoptr (GHashTable) a = channels_of (trace, INT32_MAX, &highest);
+  g_autoptr (GHashTable) b = channels_of (written, highest, &other_highest);
   GHashTableIter iter;
   gpointer channel, bytes;
 

@@ -221,7 +221,7 @@ test_bad_text (void)
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (bad); i++) {
-    char *folder = trace_testing_folder ();
+    g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
     g_autofree char *text = schedule_of (bad[i].statements);
     g_autofree char *path = trace_testing_write (folder, "t.goal", text, strlen (text));
 
@@ -232,7 +232,6 @@ test_bad_text (void)
 
       g_assert_cmpint (trace_testing_totals (trace).gap_ps, ==, 9223372036854775000);
     }
-    trace_testing_remove (folder);
   }
 }
 
@@ -258,12 +257,11 @@ test_bad_ranks (void)
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (bad); i++) {
-    char *folder = trace_testing_folder ();
+    g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
     g_autofree char *path =
         trace_testing_write (folder, "t.goal", bad[i].text, strlen (bad[i].text));
 
     trace_testing_bad (path, bad[i].code, bad[i].message);
-    trace_testing_remove (folder);
   }
 }
 
@@ -271,14 +269,13 @@ static void
 test_region_is_refused (void)
 {
   static const char text[] = "num_ranks 1 rank 0 {}";
-  char *folder = trace_testing_folder ();
+  g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
   g_autofree char *path = trace_testing_write (folder, "t.goal", text, strlen (text));
   TraceOptions options = { .from_region = "main" };
   g_autoptr (GError) error = NULL;
 
   g_assert_null (trace_open (path, &options, &error));
   g_assert_error (error, TRACE_ERROR, TRACE_ERROR_OPEN);
-  trace_testing_remove (folder);
 }
 
 /* -- the binary form ---------------------------------------------------------- */
@@ -408,14 +405,13 @@ test_bad_binary (void)
   for (guint i = 0; i < G_N_ELEMENTS (bad); i++) {
     g_autoptr (GByteArray) bytes = small_binary ();
     g_autoptr (GByteArray) value = g_byte_array_new ();
-    char *folder = trace_testing_folder ();
+    g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
     g_autofree char *path = NULL;
 
     put (value, bad[i].value, bad[i].n);
     memcpy (bytes->data + bad[i].at, value->data, value->len);
     path = trace_testing_write (folder, "t.bin", bytes->data, bytes->len);
     trace_testing_bad (path, bad[i].code, bad[i].message);
-    trace_testing_remove (folder);
   }
 }
 
@@ -425,7 +421,7 @@ test_bad_binary (void)
 static void
 check_truncated (const void *bytes, gsize n)
 {
-  char *folder = trace_testing_folder ();
+  g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
 
   for (gsize length = 0; length < n; length++) {
     g_autofree char *path = trace_testing_write (folder, "t", bytes, length);
@@ -435,7 +431,6 @@ check_truncated (const void *bytes, gsize n)
     g_assert_null (trace);
     g_assert_true (error->domain == TRACE_ERROR);
   }
-  trace_testing_remove (folder);
 }
 
 static void
@@ -453,7 +448,7 @@ static void
 test_changed_bytes (void)
 {
   g_autoptr (GByteArray) bytes = small_binary ();
-  char *folder = trace_testing_folder ();
+  g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
 
   for (guint at = 8; at < bytes->len; at++)
     for (guint bit = 0; bit < 8; bit++) {
@@ -477,7 +472,6 @@ test_changed_bytes (void)
       }
       g_assert_true (trace != NULL || error != NULL);
     }
-  trace_testing_remove (folder);
 }
 
 static void
@@ -485,7 +479,7 @@ test_gzip (void)
 {
   g_autoptr (GByteArray) binary = small_binary ();
   g_autofree char *text = schedule_of ("calc 3\nsend 1b to 2");
-  char *folder = trace_testing_folder ();
+  g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
   g_autofree char *text_path = trace_testing_write_gzip (folder, "a", text, strlen (text));
   g_autofree char *binary_path = trace_testing_write_gzip (folder, "b", binary->data, binary->len);
   g_autoptr (Trace) a = trace_testing_open (text_path);
@@ -494,7 +488,6 @@ test_gzip (void)
   g_assert_cmpint (trace_testing_totals (a).gap_ps, ==, 3000);
   g_assert_cmpint (trace_testing_totals (b).gap_ps, ==, 7000);
   g_assert_nonnull (trace_hash (a, NULL));
-  trace_testing_remove (folder);
 }
 
 /* -- schedules of others ------------------------------------------------------- */

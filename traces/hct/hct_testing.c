@@ -171,7 +171,7 @@ same_op (const TraceOp *a, const TraceOp *b)
 void
 hct_testing_round_trip (Trace *trace)
 {
-  char *folder = trace_testing_folder ();
+  g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
   g_autoptr (Trace) again = hct_testing_again (trace, folder);
 
   g_assert_cmpuint (trace_ranks (trace), ==, trace_ranks (again));
@@ -193,5 +193,4 @@ hct_testing_round_trip (Trace *trace)
     } while (next == TRACE_NEXT_OPERATION);
   }
   g_assert_cmpuint (trace_warnings (again)->len, ==, trace_warnings (trace)->len);
-  trace_testing_remove (folder);
 }

@@ -19,7 +19,7 @@ static const Otf2Record few[] = { SEND (0, 0, 1, 1, 1), SEND (0, 0, 1, 1, 1) };
 static void
 check_cut (const char *file, gsize n, TraceError code, const char *part)
 {
-  char *folder = trace_testing_folder ();
+  g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
   g_autofree char *path = otf2_testing_write (folder, &(Otf2Testing){ SCOREP, 9, RANK (0, few) });
   g_autofree char *cut = g_build_filename (folder, file, NULL);
   g_autofree char *contents = NULL, *again = NULL;
@@ -29,7 +29,6 @@ check_cut (const char *file, gsize n, TraceError code, const char *part)
   g_assert_cmpuint (length, >, n);
   again = trace_testing_write (folder, file, contents, n);
   trace_testing_bad (path, code, part);
-  trace_testing_remove (folder);
 }
 
 static char *
@@ -60,7 +59,7 @@ test_missing_files (void)
   const char *const files[] = { "t.def", name_of (2, ".evt") };
 
   for (guint i = 0; i < G_N_ELEMENTS (files); i++) {
-    char *folder = trace_testing_folder ();
+    g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
     g_autofree char *path = otf2_testing_write (folder, &(Otf2Testing){ SCOREP, 9, RANK (0, few) });
     g_autofree char *gone = g_build_filename (folder, files[i], NULL);
 
@@ -69,7 +68,6 @@ test_missing_files (void)
       trace_testing_bad (path, TRACE_ERROR_OPEN, "t.def: No such file");
     else
       trace_testing_bad (path, TRACE_ERROR_OPEN, "the events of rank 2:");
-    trace_testing_remove (folder);
   }
   g_free ((char *) files[1]);
 }
@@ -77,12 +75,11 @@ test_missing_files (void)
 static void
 test_other_parts (void)
 {
-  char *folder = trace_testing_folder ();
+  g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
   g_autofree char *path = otf2_testing_write (folder, &(Otf2Testing){ SCOREP, 9, RANK (0, few) });
   g_autofree char *definitions = g_build_filename (folder, "t.def", NULL);
 
   trace_testing_bad (definitions, TRACE_ERROR_FORMAT, "open its anchor");
-  trace_testing_remove (folder);
 }
 
 static void
@@ -115,7 +112,7 @@ static void
 test_many_ranks (void)
 {
   enum { RANKS = 100, DESCRIPTORS = 40 };
-  char *folder = trace_testing_folder ();
+  g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
   g_autofree char *path =
       otf2_testing_write (folder, &(Otf2Testing){ SCOREP, 9, .n_ranks = RANKS, RANK (0, few) });
   g_autoptr (Trace) trace = trace_testing_open (path);
@@ -138,7 +135,6 @@ test_many_ranks (void)
   for (uint32_t rank = 0; rank < RANKS; rank++)
     trace_cursor_free (cursors[rank]);
   g_assert_cmpint (setrlimit (RLIMIT_NOFILE, &before), ==, 0);
-  trace_testing_remove (folder);
 }
 
 /* Two long streams whose files are closed under them all the time, as a file
@@ -148,7 +144,7 @@ test_taking_turns (void)
 {
   enum { N = 5000 };
   g_autofree Otf2Record *records = g_new0 (Otf2Record, N);
-  char *folder = trace_testing_folder ();
+  g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
   g_autofree char *path = NULL;
   Otf2Input *inputs[2];
   g_autoptr (GArray) read = g_array_new (FALSE, FALSE, sizeof (Otf2Record));
@@ -176,7 +172,6 @@ test_taking_turns (void)
   g_assert_cmpuint (read->len, ==, 2 * N);
   for (uint32_t i = 0; i < 2; i++)
     inputs[i]->free (inputs[i]);
-  trace_testing_remove (folder);
 }
 
 /* A receive that stays open during 40,000 others is found without keeping
@@ -357,7 +352,7 @@ test_mutations (void)
   guint n_signals = 0;
 
   for (guint i = 0; i < TIMES; i++) {
-    char *folder = trace_testing_folder ();
+    g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
     g_autofree char *path =
         otf2_testing_write (folder, &(Otf2Testing){ SCOREP, 9, RANK (0, records) });
     g_autofree char *name = i % 3 == 0   ? g_strdup ("t.otf2")
@@ -376,7 +371,6 @@ test_mutations (void)
       g_test_message ("%s: signal %d", name, WTERMSIG (status));
     g_assert_false (WIFSIGNALED (status) && WTERMSIG (status) == SIGALRM);
     n_signals += WIFSIGNALED (status) || WEXITSTATUS (status) != 0;
-    trace_testing_remove (folder);
   }
   g_test_message ("%u signals", n_signals);
   g_assert_cmpuint (n_signals, ==, 0);

@@ -486,7 +486,7 @@ static void
 test_unknown_region (void)
 {
   static const Otf2Record records[] = { ENTER (0, AT_MAIN) };
-  char *folder = trace_testing_folder ();
+  g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
   g_autofree char *path =
       otf2_testing_write (folder, &(Otf2Testing){ "Score-P", 9, RANK (0, records) });
   static const char *const names[] = { "sovle", "MPI_Send", "" };
@@ -498,7 +498,6 @@ test_unknown_region (void)
     g_assert_error (error, TRACE_ERROR, TRACE_ERROR_OPEN);
     g_assert_nonnull (strstr (error->message, "3: \"main\", \"solve\", \"write output\""));
   }
-  trace_testing_remove (folder);
 }
 
 int

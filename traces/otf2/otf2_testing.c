@@ -270,7 +270,7 @@ otf2_testing_close (TraceTestingStream *stream)
 void
 otf2_testing_bad (const Otf2Testing *testing, uint32_t rank, TraceError code, const char *part)
 {
-  char *folder = trace_testing_folder ();
+  g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
   g_autofree char *path = otf2_testing_write (folder, testing);
   g_autoptr (GError) error = NULL;
   g_autoptr (Trace) trace = trace_open (path, NULL, &error);
@@ -282,5 +282,4 @@ otf2_testing_bad (const Otf2Testing *testing, uint32_t rank, TraceError code, co
   g_assert_error (error, TRACE_ERROR, (gint) code);
   if (strstr (error->message, part) == NULL)
     g_error ("expected \"%s\" in \"%s\"", part, error->message);
-  trace_testing_remove (folder);
 }

@@ -459,13 +459,12 @@ test_half_a_message (void)
 static void
 test_gzip (void)
 {
-  char *folder = trace_testing_folder ();
+  g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
   const char text[] = HEADER MESSAGE;
   g_autofree char *path = trace_testing_write_gzip (folder, "t.prv.gz", text, strlen (text));
   g_autoptr (Trace) trace = trace_testing_open (path);
 
   g_assert_cmpuint (trace_testing_totals (trace).send_bytes, ==, 64);
-  trace_testing_remove (folder);
 }
 
 /* The hash covers both files. */

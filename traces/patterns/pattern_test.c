@@ -277,7 +277,7 @@ test_damaged_specs (void)
 static void
 test_files_are_not_touched (void)
 {
-  char *folder = trace_testing_folder ();
+  g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
   g_autofree char *before = g_get_current_dir ();
   g_autofree char *file = trace_testing_write (folder, "gen:ring:ranks=3", "0 init\n", 7);
   g_autoptr (Trace) trace = NULL;
@@ -290,7 +290,6 @@ test_files_are_not_touched (void)
   g_assert_cmpuint (trace_ranks (trace), ==, 3);
   g_assert_false (trace_is_graph (trace));
   g_assert_cmpuint (trace_warnings (trace)->len, ==, 0);
-  trace_testing_remove (folder);
 }
 
 static char *
