@@ -39,6 +39,10 @@ extern const TraceFormat trace_format_otf2;
 Trace *trace_open_as (const TraceFormat *format, const char *path, const TraceOptions *options,
                       GError **error);
 
+/* Sets *error; FALSE.  A macro, so that the compiler sees the FALSE. */
+#define TRACE_FAIL(code, error, ...) \
+  (g_set_error ((error), TRACE_ERROR, (gint) (code), __VA_ARGS__), FALSE)
+
 /* For `open`: the trace is a graph. */
 void trace_set_graph (Trace *trace);
 

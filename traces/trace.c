@@ -264,10 +264,9 @@ trace_refuse_region (const char *path, const TraceOptions *options, GError **err
 {
   if (options->from_region == NULL)
     return TRUE;
-  g_set_error (error, TRACE_ERROR, TRACE_ERROR_OPEN,
-               "%s: this format has no regions, so nothing can start at \"%s\"", path,
-               options->from_region);
-  return FALSE;
+  return TRACE_FAIL (TRACE_ERROR_OPEN, error,
+                     "%s: this format has no regions, so nothing can start at \"%s\"", path,
+                     options->from_region);
 }
 
 /* A text that differs when a file was written or replaced. */

@@ -102,12 +102,10 @@ find_files (const char *prefix, const char *recorded_prefix, uint32_t n_ranks, G
   for (uint32_t rank = 0; rank < n_ranks; rank++) {
     char *path = find_rank_file (prefix, recorded_prefix, rank);
 
-    if (path == NULL) {
-      g_set_error (error, TRACE_ERROR, TRACE_ERROR_OPEN,
-                   "%s-%04u.bin: no such file, though the trace has %u ranks", prefix, rank,
-                   n_ranks);
-      return FALSE;
-    }
+    if (path == NULL)
+      return TRACE_FAIL (TRACE_ERROR_OPEN, error,
+                         "%s-%04u.bin: no such file, though the trace has %u ranks", prefix, rank,
+                         n_ranks);
     g_ptr_array_add (files, path);
   }
   return TRUE;
@@ -124,12 +122,10 @@ open_meta (const char *path, GPtrArray *files, uint32_t *n_ranks, GError **error
     return FALSE;
   text = g_strndup (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes));
   value = meta_value (text, "numprocs");
-  if (value == NULL || !g_ascii_string_to_unsigned (value, 10, 1, G_MAXINT32, &n, NULL)) {
-    g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT,
-                 "%s: expected numprocs=N with N above 0, found \"%s\"", path,
-                 value != NULL ? value : "nothing");
-    return FALSE;
-  }
+  if (value == NULL || !g_ascii_string_to_unsigned (value, 10, 1, G_MAXINT32, &n, NULL))
+    return TRACE_FAIL (TRACE_ERROR_FORMAT, error,
+                       "%s: expected numprocs=N with N above 0, found \"%s\"", path,
+                       value != NULL ? value : "nothing");
   *n_ranks = (uint32_t) n;
   prefix = without_ending (path, ".meta");
   recorded_prefix = meta_value (text, "fileprefix");
@@ -145,12 +141,9 @@ open_bin (const char *path, GPtrArray *files, uint32_t *n_ranks, GError **error)
   char *dash = stem != NULL ? strrchr (stem, '-') : NULL;
   g_autofree char *meta = NULL, *found = NULL;
 
-  if (dash == NULL || strlen (dash + 1) < 4 ||
-      strspn (dash + 1, "0123456789") != strlen (dash + 1)) {
-    g_set_error (error, TRACE_ERROR, TRACE_ERROR_OPEN,
-                 "%s: DUMPI files are named PREFIX-NNNN.bin, with the rank for NNNN", path);
-    return FALSE;
-  }
+  if (dash == NULL || strlen (dash + 1) < 4 || strspn (dash + 1, "0123456789") != strlen (dash + 1))
+    return TRACE_FAIL (TRACE_ERROR_OPEN, error,
+                       "%s: DUMPI files are named PREFIX-NNNN.bin, with the rank for NNNN", path);
   *dash = '\0';
   meta = g_strconcat (stem, ".meta", NULL);
   found = trace_file_find (meta);

@@ -98,9 +98,8 @@ enum {
 static gboolean
 file_error (const DumpiFile *file, gsize at, const char *what, GError **error)
 {
-  g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT, "%s:0x%" G_GSIZE_MODIFIER "x: %s",
-               file->name, at, what);
-  return FALSE;
+  return TRACE_FAIL (TRACE_ERROR_FORMAT, error, "%s:0x%" G_GSIZE_MODIFIER "x: %s", file->name, at,
+                     what);
 }
 
 /* An offset of 0 means that the part is absent. */

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "traces/goal/goal_private.h"
+#include "traces/format.h"
 
 #include "traces/trace.h"
 #include "traces/trace_file.h"
@@ -276,11 +277,10 @@ fail (const Reading *reading, const GoalToken *token, TraceError code, GError **
   va_start (arguments, format);
   message = g_strdup_vprintf (format, arguments);
   va_end (arguments);
-  g_set_error (
-      error, TRACE_ERROR, (gint) code, "%s:%" G_GUINT64_FORMAT ": %s", text->name,
+  return TRACE_FAIL (
+      code, error, "%s:%" G_GUINT64_FORMAT ": %s", text->name,
       line_from (text, reading->known_at, reading->known_line, (gsize) (token->text - text->data)),
       message);
-  return FALSE;
 }
 
 static gboolean

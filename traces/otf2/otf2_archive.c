@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "traces/otf2/otf2_private.h"
+#include "traces/format.h"
 
 #include "traces/trace.h"
 #include "traces/trace_file.h"
@@ -111,10 +112,8 @@ otf2_archive_check_file (const char *path, GError **error)
   FILE *file = g_fopen (path, "rb");
   gboolean good;
 
-  if (file == NULL) {
-    g_set_error (error, TRACE_ERROR, TRACE_ERROR_OPEN, "%s: %s", path, g_strerror (errno));
-    return FALSE;
-  }
+  if (file == NULL)
+    return TRACE_FAIL (TRACE_ERROR_OPEN, error, "%s: %s", path, g_strerror (errno));
   good = fseek (file, -(long) sizeof tail, SEEK_END) == 0 &&
          fread (tail, 1, sizeof tail, file) == sizeof tail;
   fclose (file);

@@ -189,9 +189,8 @@ header_number (const RecordingFile *file, const char *key, uint32_t limit, uint3
     *value = (uint32_t) wide;
     return TRUE;
   }
-  g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT, "%s: the header says %s=%s", file->path, key,
-               text != NULL ? text : "nothing");
-  return FALSE;
+  return TRACE_FAIL (TRACE_ERROR_FORMAT, error, "%s: the header says %s=%s", file->path, key,
+                     text != NULL ? text : "nothing");
 }
 
 /* --- Opening --- */
