@@ -19,7 +19,7 @@ profile_of (const char *text)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
-  g_autofree char *path = trace_testing_write (folder, "trace.txt", text, strlen (text));
+  g_autofree char *path = trace_testing_write_text (folder, "trace.txt", text);
   g_autoptr (Trace) trace = trace_testing_open (path);
   TraceProfile *profile = trace_profile_new (trace, NULL, NULL, &error);
 
@@ -91,7 +91,7 @@ test_broken_trace_is_an_error (void)
   g_autoptr (GError) error = NULL;
   g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
   static const char text[] = "0 init\n0 send 1 0 x 6\n1 init\n";
-  g_autofree char *path = trace_testing_write (folder, "trace.txt", text, strlen (text));
+  g_autofree char *path = trace_testing_write_text (folder, "trace.txt", text);
   g_autoptr (Trace) trace = trace_testing_open (path);
 
   g_assert_null (trace_profile_new (trace, NULL, NULL, &error));

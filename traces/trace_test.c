@@ -13,7 +13,7 @@ static const char two_ranks[] = "0 init\n1 init\n0 send 1 3 100 6\n1 recv 0 3 10
 static char *
 write_two_ranks (const char *folder)
 {
-  return trace_testing_write (folder, "two.txt", two_ranks, strlen (two_ranks));
+  return trace_testing_write_text (folder, "two.txt", two_ranks);
 }
 
 static void
@@ -86,7 +86,7 @@ static void
 test_format_is_found_by_content (void)
 {
   g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
-  g_autofree char *path = trace_testing_write (folder, "x.meta", two_ranks, strlen (two_ranks));
+  g_autofree char *path = trace_testing_write_text (folder, "x.meta", two_ranks);
   g_autoptr (Trace) trace = trace_testing_open (path);
 
   g_assert_cmpstr (trace_format_name (trace), ==, "ti");
@@ -178,14 +178,10 @@ test_unknown_contents (void)
 {
   static const char *const contents[] = { "", "\n\n# nothing\n", "num_rank 4\nrank 0 {\n",
                                           "#DIMEMAS:\"name\":1,0:2(1,1),1\n", "<xml/>\n" };
-  g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
 
-  for (guint i = 0; i < G_N_ELEMENTS (contents); i++) {
-    g_autofree char *path =
-        trace_testing_write (folder, "unknown", contents[i], strlen (contents[i]));
-
-    trace_testing_bad (path, TRACE_ERROR_FORMAT, "not a trace that can be read");
-  }
+  for (guint i = 0; i < G_N_ELEMENTS (contents); i++)
+    trace_testing_bad_file ("unknown", contents[i], strlen (contents[i]), TRACE_ERROR_FORMAT,
+                            "not a trace that can be read");
 }
 
 /* A gzip file that was cut off must not pass for a shorter trace. */

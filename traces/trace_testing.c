@@ -4,6 +4,7 @@
 #include "traces/trace_testing.h"
 
 #include ".ci/test_data.h"
+#include "traces/format.h"
 
 #include <glib/gstdio.h>
 #include <string.h>
@@ -179,6 +180,94 @@ trace_testing_bad_file (const char *name, const void *contents, gsize n, TraceEr
   g_autofree char *path = trace_testing_write (folder, name, contents, n);
 
   trace_testing_bad (path, code, part);
+}
+
+typedef struct {
+  TraceTestingOp op;
+  gpointer data;
+  GDestroyNotify free_data;
+  uint32_t n_ranks;
+  gboolean is_graph;
+} MadeUp;
+
+typedef struct {
+  const MadeUp *trace;
+  uint32_t rank;
+  uint64_t index;
+} MadeUpCursor;
+
+/* The next trace that is opened. */
+static const MadeUp *to_open;
+
+static gpointer
+made_up_open (Trace *trace, const char *path, const TraceOptions *options, uint32_t *n_ranks,
+              GPtrArray *files, GError **error)
+{
+  (void) path, (void) options, (void) files, (void) error;
+  *n_ranks = to_open->n_ranks;
+  if (to_open->is_graph)
+    trace_set_graph (trace);
+  return g_memdup2 (to_open, sizeof *to_open);
+}
+
+static void
+made_up_close (gpointer data)
+{
+  MadeUp *state = data;
+
+  if (state->free_data != NULL)
+    state->free_data (state->data);
+  g_free (state);
+}
+
+static gpointer
+made_up_cursor_new (gpointer state, uint32_t rank, GError **error)
+{
+  MadeUpCursor *cursor = g_new0 (MadeUpCursor, 1);
+
+  (void) error;
+  cursor->trace = state;
+  cursor->rank = rank;
+  return cursor;
+}
+
+static TraceNext
+made_up_cursor_next (gpointer data, TraceOp *op, GError **error)
+{
+  MadeUpCursor *cursor = data;
+
+  (void) error;
+  memset (op, 0, sizeof *op);
+  return cursor->trace->op (cursor->trace->data, cursor->rank, cursor->index++, op)
+             ? TRACE_NEXT_OPERATION
+             : TRACE_NEXT_END;
+}
+
+static const char *
+made_up_cursor_place (gpointer cursor)
+{
+  (void) cursor;
+  return "made up";
+}
+
+static const TraceFormat made_up = {
+  .name = "made-up",
+  .open = made_up_open,
+  .close = made_up_close,
+  .cursor_new = made_up_cursor_new,
+  .cursor_free = g_free,
+  .cursor_next = made_up_cursor_next,
+  .cursor_place = made_up_cursor_place,
+};
+
+Trace *
+trace_testing_made_up (uint32_t n_ranks, gboolean is_graph, TraceTestingOp op, gpointer data,
+                       GDestroyNotify free_data)
+{
+  const MadeUp state = { op, data, free_data, n_ranks, is_graph };
+
+  to_open = &state;
+  return trace_open_as (&made_up, "made up", NULL, NULL);
 }
 
 static void

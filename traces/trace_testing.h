@@ -38,6 +38,14 @@ void trace_testing_bad (const char *path, TraceError code, const char *part);
 void trace_testing_bad_file (const char *name, const void *contents, gsize n, TraceError code,
                              const char *part);
 
+/* Sets *op, with the arrays it needs, to operation number `index` of a rank; FALSE behind the last.
+ * The arrays live until the next call. */
+typedef gboolean (*TraceTestingOp) (gconstpointer data, uint32_t rank, uint64_t index, TraceOp *op);
+
+/* A trace of operations that are made up; frees the data in the end, unless free_data is NULL. */
+Trace *trace_testing_made_up (uint32_t n_ranks, gboolean is_graph, TraceTestingOp op, gpointer data,
+                              GDestroyNotify free_data);
+
 /* All operations of all ranks, summed up.  Every stream must end well. */
 typedef struct {
   uint64_t n_ops[TRACE_N_OPS];

@@ -3,82 +3,39 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "traces/write_testing.h"
 
-#include "traces/format.h"
-
 #include <string.h>
 
 typedef struct {
-  uint32_t n_ranks, n_ops;
+  uint32_t n_ops;
   const WriteTestingOp *ops;
 } Program;
 
-typedef struct {
-  const Program *program;
-  uint32_t rank, next;
-} ProgramCursor;
-
-/* What the format's open() gets instead of a path. */
-static Program to_open;
-
-static gpointer
-program_open (Trace *trace, const char *path, const TraceOptions *options, uint32_t *n_ranks,
-              GPtrArray *files, GError **error)
+static gboolean
+program_op (gconstpointer data, uint32_t rank, uint64_t index, TraceOp *op)
 {
-  (void) trace, (void) path, (void) options, (void) files, (void) error;
-  *n_ranks = to_open.n_ranks;
-  return g_memdup2 (&to_open, sizeof to_open);
-}
+  const Program *program = data;
+  uint32_t at = 0;
 
-static gpointer
-program_cursor_new (gpointer state, uint32_t rank, GError **error)
-{
-  ProgramCursor *cursor = g_new0 (ProgramCursor, 1);
-
-  (void) error;
-  cursor->program = state;
-  cursor->rank = rank;
-  return cursor;
-}
-
-static TraceNext
-program_cursor_next (gpointer data, TraceOp *op, GError **error)
-{
-  ProgramCursor *cursor = data;
-  const Program *program = cursor->program;
-
-  (void) error;
-  while (cursor->next < program->n_ops && program->ops[cursor->next].rank != cursor->rank)
-    cursor->next++;
-  if (cursor->next == program->n_ops)
-    return TRACE_NEXT_END;
-  *op = program->ops[cursor->next++].op;
+  for (; at < program->n_ops; at++)
+    if (program->ops[at].rank == rank && index-- == 0)
+      break;
+  if (at == program->n_ops)
+    return FALSE;
+  *op = program->ops[at].op;
   if (op->comm == 0)
     op->comm = TRACE_COMM_WORLD;
   if (op->name == NULL)
     op->name = trace_op_name (op->kind);
-  return TRACE_NEXT_OPERATION;
-}
-
-static const char *
-program_cursor_place (gpointer cursor)
-{
-  (void) cursor;
-  return "program";
+  return TRUE;
 }
 
 Trace *
 write_testing_program (uint32_t n_ranks, const WriteTestingOp *ops, uint32_t n_ops)
 {
-  static const TraceFormat format = { .name = "program",
-                                      .open = program_open,
-                                      .close = g_free,
-                                      .cursor_new = program_cursor_new,
-                                      .cursor_free = g_free,
-                                      .cursor_next = program_cursor_next,
-                                      .cursor_place = program_cursor_place };
+  const Program program = { n_ops, ops };
 
-  to_open = (Program){ n_ranks, n_ops, ops };
-  return trace_open_as (&format, "program", NULL, NULL);
+  return trace_testing_made_up (n_ranks, FALSE, program_op, g_memdup2 (&program, sizeof program),
+                                g_free);
 }
 
 char *
@@ -104,6 +61,30 @@ write_testing_same (const TraceWriter *writer, Trace *trace, const char *expecte
 
   g_assert_no_error (error);
   g_assert_cmpstr (text, ==, expected);
+}
+
+void
+write_testing_told (const TraceWriter *writer, const WriteTestingOp *ops, uint32_t n_ops,
+                    const char *part, gboolean told)
+{
+  g_autoptr (Trace) trace = write_testing_program (2, ops, n_ops);
+  g_autofree char *text = write_testing_text (writer, trace, NULL);
+
+  g_assert_nonnull (text);
+  g_assert_cmpint (trace_testing_warned (trace, part), ==, told);
+}
+
+void
+write_testing_refused (const TraceWriter *writer, const WriteTestingOp *op, const char *part)
+{
+  g_autoptr (Trace) trace = write_testing_program (2, op, 1);
+  g_autoptr (GError) error = NULL;
+  g_autofree char *text = write_testing_text (writer, trace, &error);
+
+  g_assert_null (text);
+  g_assert_true (error->domain == TRACE_ERROR);
+  if (strstr (error->message, part) == NULL)
+    g_error ("expected \"%s\" in \"%s\"", part, error->message);
 }
 
 /* -- channels ------------------------------------------------------------------------ */

@@ -174,7 +174,7 @@ test_recorded_prefix (void)
   g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
   g_autoptr (GByteArray) bytes = dumpi_build_end (small_build (), 7);
   g_autofree char *bin = trace_testing_write (folder, "job-0000.bin", bytes->data, bytes->len);
-  g_autofree char *path = trace_testing_write (folder, "renamed.meta", meta, strlen (meta));
+  g_autofree char *path = trace_testing_write_text (folder, "renamed.meta", meta);
   g_autoptr (Trace) trace = trace_testing_open (path);
 
   g_assert_cmpuint (trace_testing_totals (trace).n_ops[TRACE_OP_SEND], ==, 1);
@@ -276,7 +276,7 @@ check_bad_meta (const char *meta, TraceError code, const char *part)
   g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
   g_autoptr (GByteArray) bytes = dumpi_build_end (small_build (), 7);
   g_autofree char *bin = trace_testing_write (folder, "t-0000.bin", bytes->data, bytes->len);
-  g_autofree char *path = trace_testing_write (folder, "t.meta", meta, strlen (meta));
+  g_autofree char *path = trace_testing_write_text (folder, "t.meta", meta);
 
   trace_testing_bad (path, code, part);
 }

@@ -162,7 +162,7 @@ dumpi_build_write (DumpiBuild *build, const char *folder, uint32_t n_ranks)
     g_autofree char *name = g_strdup_printf ("t-%04u.bin", rank);
     g_autofree char *other = trace_testing_write (folder, name, bytes->data, bytes->len);
   }
-  return trace_testing_write (folder, "t.meta", meta, strlen (meta));
+  return trace_testing_write_text (folder, "t.meta", meta);
 }
 
 GHashTable *
@@ -206,21 +206,30 @@ dumpi_testing_calls (Trace *trace, uint32_t rank)
   return calls;
 }
 
-void
-dumpi_fixture_set_up (DumpiFixture *f, gconstpointer version)
+static void
+run_test (gconstpointer data)
 {
-  (void) version;
-  f->folder = trace_testing_folder ();
-  f->build = dumpi_build_new (13, 0, 0);
-  f->build->between_ns = 0;
+  const DumpiTest *test = data;
+  g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
+  DumpiFixture f = { .folder = folder, .build = dumpi_build_new (13, 0, 0) };
+
+  f.build->between_ns = 0;
+  if (test->mask != 0)
+    f.build->mask = test->mask;
+  test->run (&f);
+  trace_testing_stream_close (&f.stream);
 }
 
-void
-dumpi_fixture_tear_down (DumpiFixture *f, gconstpointer unused)
+int
+dumpi_testing_main (int argc, char **argv, const DumpiTest *tests, guint n_tests)
 {
-  (void) unused;
-  trace_testing_stream_close (&f->stream);
-  trace_testing_remove (f->folder);
+  g_test_init (&argc, &argv, NULL);
+  for (guint i = 0; i < n_tests; i++) {
+    g_autofree char *path = g_strconcat ("/traces/dumpi/", tests[i].path, NULL);
+
+    g_test_add_data_func (path, &tests[i], run_test);
+  }
+  return g_test_run ();
 }
 
 void

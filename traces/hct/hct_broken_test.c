@@ -33,7 +33,7 @@ static char *
 sample_file (gsize *n)
 {
   g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
-  g_autoptr (Trace) trace = hct_testing_made_up (3, FALSE, sample_op, NULL);
+  g_autoptr (Trace) trace = trace_testing_made_up (3, FALSE, sample_op, NULL, NULL);
   g_autofree char *path = NULL;
   char *contents;
 
@@ -122,10 +122,7 @@ seal_header (char *contents)
 static void
 check_message (char *contents, gsize n, const char *part)
 {
-  g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
-  g_autofree char *path = trace_testing_write (folder, "t.hct", contents, n);
-
-  trace_testing_bad (path, TRACE_ERROR_FORMAT, part);
+  trace_testing_bad_file ("t.hct", contents, n, TRACE_ERROR_FORMAT, part);
 }
 
 static void
@@ -214,7 +211,7 @@ test_impossible_index (void)
 static void
 test_write_fails (void)
 {
-  g_autoptr (Trace) trace = hct_testing_made_up (3, FALSE, sample_op, NULL);
+  g_autoptr (Trace) trace = trace_testing_made_up (3, FALSE, sample_op, NULL, NULL);
   g_autoptr (GError) error = NULL;
   FILE *full = fopen ("/dev/full", "wb");
 
@@ -269,7 +266,8 @@ static void
 test_wrong_operations (void)
 {
   for (guint i = 0; i < G_N_ELEMENTS (operations); i++) {
-    g_autoptr (Trace) trace = hct_testing_made_up (1, TRUE, single_op, &operations[i].op);
+    g_autoptr (Trace) trace =
+        trace_testing_made_up (1, TRUE, single_op, (gpointer) &operations[i].op, NULL);
     g_autoptr (GError) error = NULL;
     FILE *out = tmpfile ();
 

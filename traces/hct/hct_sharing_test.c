@@ -68,7 +68,7 @@ halo_op (gconstpointer data, uint32_t rank, uint64_t index, TraceOp *op)
 static Trace *
 open_halo (const Halo *halo)
 {
-  return hct_testing_made_up (halo->side * halo->side, FALSE, halo_op, halo);
+  return trace_testing_made_up (halo->side * halo->side, FALSE, halo_op, (gpointer) halo, NULL);
 }
 
 /* The size of the trace as .hct. */

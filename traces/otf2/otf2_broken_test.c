@@ -11,8 +11,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define SCOREP "Score-P 8.0"
-
 static const Otf2Record few[] = { SEND (0, 0, 1, 1, 1), SEND (0, 0, 1, 1, 1) };
 
 /* The archive of a folder, and one of its files cut to n bytes. */
@@ -85,9 +83,9 @@ test_other_parts (void)
 static void
 test_no_mpi (void)
 {
-  otf2_testing_bad (&(Otf2Testing){ SCOREP, 9, TRUE, RANK (0, few) }, 0, TRACE_ERROR_LOST,
+  otf2_testing_bad (&(Otf2Testing){ SCOREP, 9, TRUE, RANK (0, few) }, TRACE_ERROR_LOST,
                     "none of its 4 locations");
-  otf2_testing_bad (&(Otf2Testing){ SCOREP, 0, RANK (0, few) }, 0, TRACE_ERROR_FORMAT, "clock");
+  otf2_testing_bad (&(Otf2Testing){ SCOREP, 0, RANK (0, few) }, TRACE_ERROR_FORMAT, "clock");
 }
 
 /* Regions that cross, are left twice or never: nothing is lost, calls end
@@ -226,25 +224,17 @@ test_guess_in_steps (void)
   static const Otf2Record r2[] = { STEP (0, 1, 3, 10), STEP (1, 1, 3, 20) };
   static const Otf2Record r3[] = { STEP (3, 2, 0, 10), STEP (5, 2, 0, 20) };
 #undef STEP
-  const Otf2Testing testing = { NULL,         1000000000000, RANK (0, r0),
-                                RANK (1, r1), RANK (2, r2),  RANK (3, r3) };
-  const TraceOptions options = { .allow_lossy = TRUE };
+  Otf2Testing testing = { NULL,         1000000000000, RANK (0, r0),
+                          RANK (1, r1), RANK (2, r2),  RANK (3, r3) };
   TraceTestingStream s;
 
-  otf2_testing_open_with (&s, &testing, 0, &options);
-  for (uint64_t step = 1; step <= 2; step++) {
-    if (step == 2)
-      EXPECT (&s, "compute");
-    for (int32_t i = 0; i < 2; i++) {
-      EXPECT (&s, "irecv");
-      g_assert_cmpint (s.op.peer, ==, i == 0 ? 1 : 3);
-      g_assert_cmpint (s.op.tag, ==, i == 0 ? 1 : 2);
-      g_assert_cmpuint (s.op.bytes, ==, 10 * step);
-    }
-    EXPECT (&s, "isend", "send", "wait_outstanding");
-  }
+  otf2_testing_bad (&testing, TRACE_ERROR_LOST, "16 of 16 nonblocking receives");
+  testing.options.allow_lossy = TRUE;
+  otf2_testing_open (&s, &testing, 0);
+  EXPECT (&s, "irecv peer=1 tag=1 bytes=10", "irecv peer=3 tag=2 bytes=10", "isend", "send",
+          "wait_outstanding", "compute", "irecv peer=1 tag=1 bytes=20",
+          "irecv peer=3 tag=2 bytes=20", "isend", "send", "wait_outstanding");
   otf2_testing_close (&s);
-  otf2_testing_bad (&testing, 0, TRACE_ERROR_LOST, "16 of 16 nonblocking receives");
 }
 
 /* Ranks 0 1 / 2 3, each with the one below first, twice, then the one beside
@@ -260,21 +250,16 @@ test_guess_in_order (void)
   static const Otf2Record r3[] = { STEP (1, 1, 2), STEP (4, 1, 2) };
 #undef STEP
 #undef SWAP
-  static const int32_t sources[] = { 2, 2, 1, 2, 2, 1 };
   TraceTestingStream s;
 
-  otf2_testing_open_with (
-      &s,
-      &(Otf2Testing){ NULL, 1000000000000, RANK (0, r0), RANK (1, r1), RANK (2, r2), RANK (3, r3) },
-      0, &(TraceOptions){ .allow_lossy = TRUE });
-  for (guint i = 0; i < G_N_ELEMENTS (sources); i++) {
-    if (i > 0)
-      EXPECT (&s, "compute");
-    EXPECT (&s, "irecv");
-    g_assert_cmpint (s.op.peer, ==, sources[i]);
-    g_assert_cmpuint (s.op.bytes, ==, i + 1);
-    EXPECT (&s, "send", "wait");
-  }
+  otf2_testing_open (&s,
+                     &(Otf2Testing){ NULL, 1000000000000, RANK (0, r0), RANK (1, r1), RANK (2, r2),
+                                     RANK (3, r3), .options.allow_lossy = TRUE },
+                     0);
+  EXPECT (&s, "irecv peer=2 bytes=1", "send", "wait", "compute", "irecv peer=2 bytes=2", "send",
+          "wait", "compute", "irecv peer=1 bytes=3", "send", "wait", "compute",
+          "irecv peer=2 bytes=4", "send", "wait", "compute", "irecv peer=2 bytes=5", "send", "wait",
+          "compute", "irecv peer=1 bytes=6", "send", "wait");
   otf2_testing_close (&s);
 }
 
@@ -292,8 +277,8 @@ test_guess_waits (void)
                                    SEND (0, 0, 0, 5, 3) };
   TraceTestingStream s;
 
-  otf2_testing_open_with (&s, &(Otf2Testing){ NULL, 9, RANK (0, r0), RANK (1, r1) }, 0,
-                          &(TraceOptions){ .allow_lossy = TRUE });
+  otf2_testing_open (
+      &s, &(Otf2Testing){ NULL, 9, RANK (0, r0), RANK (1, r1), .options.allow_lossy = TRUE }, 0);
   EXPECT (&s, "irecv request:first", "irecv request:second", "wait requests[0]=first",
           "irecv request:first", "wait requests[0]=second", "wait requests[0]=first",
           "call" /* nothing is left; nor is a send for the last */);

@@ -8,8 +8,7 @@
 
 #include <otf2/otf2.h>
 
-#define SCOREP "Score-P 8.0"
-#define NONE   UINT32_MAX
+#define NONE UINT32_MAX
 
 /* The operation of a collective with these numbers in the archive. */
 typedef struct {
@@ -233,7 +232,7 @@ test_bad_root (void)
 {
   static const Otf2Record records[] = { COLLECTIVE (1, OP (BCAST), ON_EVEN, 2, 50, 100) };
 
-  otf2_testing_bad (&(Otf2Testing){ SCOREP, 1000, RANK (2, records) }, 2, TRACE_ERROR_RANGE,
+  otf2_testing_bad (&(Otf2Testing){ SCOREP, 1000, RANK (2, records) }, TRACE_ERROR_RANGE,
                     "bcast with root 2 on a communicator of 2 ranks");
 }
 
@@ -243,7 +242,7 @@ test_empty_communicator (void)
 {
   static const Otf2Record records[] = { COLLECTIVE (1, OP (ALLTOALLV), ON_EMPTY, NONE, 50, 100) };
 
-  otf2_testing_bad (&(Otf2Testing){ SCOREP, 1000, RANK (2, records) }, 2, TRACE_ERROR_RANGE,
+  otf2_testing_bad (&(Otf2Testing){ SCOREP, 1000, RANK (2, records) }, TRACE_ERROR_RANGE,
                     "a communicator that it is not in");
 }
 
@@ -345,11 +344,10 @@ test_refused_windows (void)
   static const Otf2Record far[] = { RMA (0, PUT, .id = 1, .peer = 2) };
   static const Otf2Record none[] = { RMA (0, PUT, .id = 5, .peer = 2) };
 
-  otf2_testing_bad (&(Otf2Testing){ SCOREP, 9, RANK (2, post) }, 2, TRACE_ERROR_LOST,
+  otf2_testing_bad (&(Otf2Testing){ SCOREP, 9, RANK (2, post) }, TRACE_ERROR_LOST,
                     "MPI_Win_fence: windows that groups");
-  otf2_testing_bad (&(Otf2Testing){ SCOREP, 9, RANK (2, far) }, 2, TRACE_ERROR_RANGE, "rank 2");
-  otf2_testing_bad (&(Otf2Testing){ SCOREP, 9, RANK (2, none) }, 2, TRACE_ERROR_FORMAT,
-                    "not defined");
+  otf2_testing_bad (&(Otf2Testing){ SCOREP, 9, RANK (2, far) }, TRACE_ERROR_RANGE, "rank 2");
+  otf2_testing_bad (&(Otf2Testing){ SCOREP, 9, RANK (2, none) }, TRACE_ERROR_FORMAT, "not defined");
 }
 
 int

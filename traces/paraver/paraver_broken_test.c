@@ -12,8 +12,8 @@ static void
 check_with (const char *prv, const char *pcf, TraceError code, const char *part)
 {
   g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
-  g_autofree char *path = trace_testing_write (folder, "t.prv", prv, strlen (prv));
-  g_autofree char *beside = trace_testing_write (folder, "t.pcf", pcf, strlen (pcf));
+  g_autofree char *path = trace_testing_write_text (folder, "t.prv", prv);
+  g_autofree char *beside = trace_testing_write_text (folder, "t.pcf", pcf);
 
   trace_testing_bad (path, code, part);
 }
@@ -21,7 +21,7 @@ check_with (const char *prv, const char *pcf, TraceError code, const char *part)
 static void
 check (const char *prv, TraceError code, const char *part)
 {
-  check_with (prv, "", code, part);
+  trace_testing_bad_file ("t.prv", prv, strlen (prv), code, part);
 }
 
 static void

@@ -23,10 +23,10 @@ static void
 stream_open_with (Stream *s, const char *prv, const char *pcf)
 {
   char *folder = trace_testing_folder ();
-  g_autofree char *path = trace_testing_write (folder, "t.prv", prv, strlen (prv)), *beside = NULL;
+  g_autofree char *path = trace_testing_write_text (folder, "t.prv", prv), *beside = NULL;
 
   if (pcf != NULL)
-    beside = trace_testing_write (folder, "t.pcf", pcf, strlen (pcf));
+    beside = trace_testing_write_text (folder, "t.pcf", pcf);
   trace_testing_stream_open (s, folder, path, 0, NULL);
 }
 

@@ -223,13 +223,10 @@ test_every_byte (void)
 static void
 check_payload (const char *payload, gsize n, guint32 n_operations, const char *message)
 {
-  g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
-  GByteArray *file = begin_file (HEADER);
-  g_autofree char *path = NULL;
+  g_autoptr (GByteArray) file = begin_file (HEADER);
 
   add_block (file, payload, n, "", 0, n_operations);
-  path = write_file (folder, "rank-0.rec", file);
-  trace_testing_bad (folder, TRACE_ERROR_FORMAT, message);
+  trace_testing_bad_file ("rank-0.rec", file->data, file->len, TRACE_ERROR_FORMAT, message);
 }
 
 #define CHECK_PAYLOAD(payload, n_operations, message) \
@@ -264,10 +261,9 @@ test_payloads (void)
 static void
 check_header (const char *header, TraceError code, const char *message)
 {
-  g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
-  g_autofree char *path = write_file (folder, "rank-0.rec", begin_file (header));
+  g_autoptr (GByteArray) file = begin_file (header);
 
-  trace_testing_bad (folder, code, message);
+  trace_testing_bad_file ("rank-0.rec", file->data, file->len, code, message);
 }
 
 static void

@@ -15,7 +15,7 @@ stream_open (Stream *s, const char *lines)
 {
   g_autofree char *text = g_strconcat (lines, "\n3 init\n", NULL);
   char *folder = trace_testing_folder ();
-  g_autofree char *path = trace_testing_write (folder, "t.txt", text, strlen (text));
+  g_autofree char *path = trace_testing_write_text (folder, "t.txt", text);
 
   trace_testing_stream_open (s, folder, path, 0, NULL);
 }
@@ -304,7 +304,7 @@ test_dialects (void)
 static void
 write_text (const char *folder, const char *name, const char *text)
 {
-  g_free (trace_testing_write (folder, name, text, strlen (text)));
+  g_free (trace_testing_write_text (folder, name, text));
 }
 
 static void
@@ -325,7 +325,7 @@ test_merged_file (void)
   static const char text[] = "1 init\n0 init\n# half\n\n0 barrier\n2 init\n1 barrier\n2 barrier\n"
                              "0 finalize\n2 finalize\n1 compute 5\n1 finalize";
   g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
-  g_autofree char *path = trace_testing_write (folder, "m", text, strlen (text));
+  g_autofree char *path = trace_testing_write_text (folder, "m", text);
   g_autoptr (Trace) trace = trace_testing_open (path);
 
   g_assert_cmpuint (trace_ranks (trace), ==, 3);
@@ -358,7 +358,7 @@ test_list_of_files (void)
 {
   static const char list[] = "# files\nb.txt\n\n  a.txt  \nelsewhere/c.txt\n";
   g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
-  g_autofree char *path = trace_testing_write (folder, "list", list, strlen (list));
+  g_autofree char *path = trace_testing_write_text (folder, "list", list);
   g_autofree char *packed = trace_testing_write_gzip (folder, "a.txt.gz", "0 init\n", 7);
   g_autoptr (Trace) trace = NULL;
 
@@ -428,18 +428,16 @@ static void
 test_bad_line (gconstpointer data)
 {
   const Bad *bad = data;
-  g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
   g_autofree char *text = g_strdup_printf ("0 init\n%s\n1 init\n", bad->line);
-  g_autofree char *path = trace_testing_write (folder, "t.txt", text, strlen (text));
 
-  trace_testing_bad (path, bad->code, bad->part);
+  trace_testing_bad_file ("t.txt", text, strlen (text), bad->code, bad->part);
 }
 
 static void
 check_bad_list (const char *list, const char *a, const char *b, TraceError code, const char *part)
 {
   g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
-  g_autofree char *path = trace_testing_write (folder, "list.txt", list, strlen (list));
+  g_autofree char *path = trace_testing_write_text (folder, "list.txt", list);
 
   write_text (folder, "a.txt", a);
   write_text (folder, "b.txt", b);
@@ -481,7 +479,7 @@ test_damaged_text (void)
     for (gint n = g_rand_int_range (random, 1, 5); n > 0; n--)
       text[g_rand_int_range (random, 0, (gint) strlen (good))] =
           letters[g_rand_int_range (random, 0, (gint) strlen (letters))];
-    path = trace_testing_write (folder, "t.txt", text, strlen (text));
+    path = trace_testing_write_text (folder, "t.txt", text);
     trace = trace_open (path, NULL, &error);
     for (uint32_t rank = 0; trace != NULL && rank < MIN (trace_ranks (trace), 20); rank++) {
       g_autoptr (TraceCursor) cursor = trace_cursor_new (trace, rank, NULL);
