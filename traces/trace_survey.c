@@ -45,20 +45,6 @@ tag_key (uint32_t comm, int32_t tag)
   return (gint64) ((uint64_t) comm << 32 | (uint32_t) tag);
 }
 
-static void
-note_tag (TraceSurvey *survey, uint32_t comm, int32_t tag)
-{
-  gpointer key = GINT_TO_POINTER (tag), owner = g_hash_table_lookup (survey->owners, key);
-  gint64 pair = tag_key (comm, tag);
-
-  survey->highest_tag = MAX (survey->highest_tag, tag);
-  if (owner == NULL)
-    g_hash_table_insert (survey->owners, key, GUINT_TO_POINTER (comm + 1));
-  else if (GPOINTER_TO_UINT (owner) != comm + 1 && !g_hash_table_contains (survey->changed, &pair))
-    g_hash_table_insert (survey->changed, g_memdup2 (&pair, sizeof pair),
-                         GUINT_TO_POINTER (g_hash_table_size (survey->changed)));
-}
-
 int32_t
 trace_survey_tag (const TraceSurvey *survey, uint32_t comm, int32_t tag)
 {
@@ -106,14 +92,21 @@ visit_tag (TraceSurvey *survey, uint32_t rank, const TraceOp *op, int32_t tag, g
            GError **error)
 {
   uint32_t comm = trace_comms_resolve (survey->comms, rank, op->comm);
+  gpointer key = GINT_TO_POINTER (tag), owner = g_hash_table_lookup (survey->owners, key);
+  gint64 pair = tag_key (comm, tag);
 
   if (comm == TRACE_COMMS_NULL)
     return TRACE_FAIL (TRACE_ERROR_RANGE, error, "%s on unknown communicator %u",
                        trace_op_name (op->kind), op->comm);
-  if (tag >= 0)
-    note_tag (survey, comm, tag);
-  else if (!receives || tag != TRACE_ANY_TAG)
-    return TRACE_FAIL (TRACE_ERROR_RANGE, error, "%s with tag %d", trace_op_name (op->kind), tag);
+  if (tag < 0)
+    return (receives && tag == TRACE_ANY_TAG) ||
+           TRACE_FAIL (TRACE_ERROR_RANGE, error, "%s with tag %d", trace_op_name (op->kind), tag);
+  survey->highest_tag = MAX (survey->highest_tag, tag);
+  if (owner == NULL)
+    g_hash_table_insert (survey->owners, key, GUINT_TO_POINTER (comm + 1));
+  else if (GPOINTER_TO_UINT (owner) != comm + 1 && !g_hash_table_contains (survey->changed, &pair))
+    g_hash_table_insert (survey->changed, g_memdup2 (&pair, sizeof pair),
+                         GUINT_TO_POINTER (g_hash_table_size (survey->changed)));
   return TRUE;
 }
 

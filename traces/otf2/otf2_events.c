@@ -676,20 +676,6 @@ ps_of (const Otf2Events *events, uint64_t ticks)
   return ps > INT64_MAX ? INT64_MAX : (int64_t) ps;
 }
 
-static gboolean
-enter (Otf2Events *events, const Otf2Region *region, int64_t now_ps, GError **error)
-{
-  if (events->stack->len == DEEPEST)
-    return TRACE_FAIL (TRACE_ERROR_RANGE, error, "regions are nested %d deep", DEEPEST);
-  if (region->kind != OTF2_CALL_USER && events->n_mpi++ == 0)
-    begin_call (events, region, now_ps);
-  if (region->kind == OTF2_CALL_USER && region->name == events->reading->from_region &&
-      events->n_from++ == 0)
-    begin_gap (events, now_ps);
-  g_ptr_array_add (events->stack, (gpointer) region);
-  return TRUE;
-}
-
 /* Leaves the region and all regions inside it; a region that was never entered
  * is ignored.  EZTrace crosses regions at the end of the program. */
 static gboolean
@@ -740,7 +726,15 @@ otf2_events_add (Otf2Events *events, const Otf2Record *record, GError **error)
       return leave (events, region, now_ps, error);
     if (region == NULL)
       return TRACE_FAIL (TRACE_ERROR_RANGE, error, "region %u is not defined", record->id);
-    return enter (events, region, now_ps, error);
+    if (events->stack->len == DEEPEST)
+      return TRACE_FAIL (TRACE_ERROR_RANGE, error, "regions are nested %d deep", DEEPEST);
+    if (region->kind != OTF2_CALL_USER && events->n_mpi++ == 0)
+      begin_call (events, region, now_ps);
+    if (region->kind == OTF2_CALL_USER && region->name == events->reading->from_region &&
+        events->n_from++ == 0)
+      begin_gap (events, now_ps);
+    g_ptr_array_add (events->stack, (gpointer) region);
+    return TRUE;
   }
   if (record->kind == OTF2_RECORD_MEASUREMENT) {
     events->has_gap = FALSE;
