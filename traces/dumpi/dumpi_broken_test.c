@@ -202,7 +202,7 @@ test_bad_file (void)
     gsize n;
     const char *part;
   } files[] = {
-    { 0, "X", 1, "t-0000.bin:0x0: does not begin" },
+    { 0, "X", 1, "t-0000.bin:0x0: not a DUMPI file" },
     { -32, "\0\0\1", 3, "index" },
     { -32, "\xff", 1, "index" },
     { -24, "\0\0\0\0\0\0\xff\0", 8, "index" },
@@ -250,10 +250,10 @@ test_bad_calls (void)
       "244442",
       { 3, 1, 1, 1, 0, 4 },
       TRACE_ERROR_RANGE },
-    { "MPI_Startall: the record runs beyond", 32, "44", { 1, -1 }, TRACE_ERROR_FORMAT },
-    { "MPI_Waitall: the record runs beyond", 18, "444", { 1, 0x7fffffff }, TRACE_ERROR_FORMAT },
-    { "MPI_Get_processor_name: the record runs", 114, "4", { 0x1000000 }, TRACE_ERROR_FORMAT },
-    { "MPI_Wait: the record runs", 13, "44", { 2, 0x400000 }, TRACE_ERROR_FORMAT },
+    { "MPI_Startall: the record extends past", 32, "44", { 1, -1 }, TRACE_ERROR_FORMAT },
+    { "MPI_Waitall: the record extends past", 18, "444", { 1, 0x7fffffff }, TRACE_ERROR_FORMAT },
+    { "MPI_Get_processor_name: the record extends", 114, "4", { 0x1000000 }, TRACE_ERROR_FORMAT },
+    { "MPI_Wait: the record extends", 13, "44", { 2, 0x400000 }, TRACE_ERROR_FORMAT },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (calls); i++) {

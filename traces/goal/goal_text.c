@@ -457,7 +457,7 @@ read_operation (RankReading *rank, const GoalToken *begin, const GoalToken *verb
     for (guint i = 0; i < G_N_ELEMENTS (g2_verbs); i++)
       if (goal_token_is (verb, g2_verbs[i]))
         return fail (reading, verb, TRACE_ERROR_FORMAT, error,
-                     "\"%.*s\" is of the .g2 dialect of LogGOPSim2, which cannot be read",
+                     "\"%.*s\" belongs to the .g2 dialect of LogGOPSim2, which cannot be read",
                      shown_length (verb), verb->text);
     return fail_expected (reading, verb, "\"send\", \"recv\" or \"calc\"", error);
   }

@@ -141,7 +141,7 @@ test_header (void)
   g_assert_no_error (error);
   set_u32 (contents, 8, HCT_MAJOR + 1);
   seal_header (contents);
-  check_message (contents, n, "is of version 2.7");
+  check_message (contents, n, "version 2.7, but");
   set_u32 (contents, 16, 0x04030201);
   seal_header (contents);
   check_message (contents, n, "other byte order");

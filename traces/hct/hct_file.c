@@ -407,7 +407,7 @@ check_header (const char *path, const guint8 *header, GError **error)
     return bad (path, "the byte order mark is wrong", error);
   if (major != HCT_MAJOR)
     return TRACE_FAIL (TRACE_ERROR_FORMAT, error,
-                       "%s: is of version %u.%u, and this program reads version %d", path, major,
+                       "%s: version %u.%u, but this program reads version %d", path, major,
                        hct_load_u32 (header + MINOR_AT), HCT_MAJOR);
   return TRUE;
 }
@@ -419,7 +419,7 @@ check_trailer (const char *path, const guint8 *trailer, uint64_t file_bytes, GEr
   uint64_t stored = hct_load_u64 (trailer + INDEX_STORED_AT);
 
   if (memcmp (trailer + END_MAGIC_AT, end_magic, sizeof end_magic) != 0)
-    return bad (path, "does not end as a trace does: truncated, or something follows it", error);
+    return bad (path, "has no trailer: truncated, or followed by other data", error);
   if (crc_of (trailer, TRAILER_CRC_AT) != hct_load_u32 (trailer + TRAILER_CRC_AT))
     return bad (path, "the trailer is damaged (checksum)", error);
   if (hct_load_u64 (trailer + FILE_BYTES_AT) != file_bytes)

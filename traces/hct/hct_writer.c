@@ -672,7 +672,7 @@ write_ranks (Writer *writer, GError **error)
           !is_in_order (op.after_start, op.n_after_start, place.index))
         return TRACE_FAIL (TRACE_ERROR_WRITE, error,
                            "%s: rank %u, operation %" G_GUINT64_FORMAT
-                           " (%s): a value of it is impossible, or it comes after a later one",
+                           " (%s) has an impossible value, or waits for a later operation",
                            trace_path (writer->trace), rank, place.index, trace_op_name (op.kind));
       if (batch_add (writer->batch, &op, &place) && !write_batch (writer, error))
         return FALSE;

@@ -349,8 +349,7 @@ otf2_definitions_finish (Otf2Definitions *d, gboolean merge, const char *path, G
                          "%s: MPI rank %u is location %" G_GUINT64_FORMAT ", which is not defined",
                          path, rank, d->locations[rank]);
   if (d->ticks_per_s == 0)
-    return TRACE_FAIL (TRACE_ERROR_FORMAT, error,
-                       "%s: no clock is defined, so that times mean nothing", path);
+    return TRACE_FAIL (TRACE_ERROR_FORMAT, error, "%s: no clock is defined", path);
 
   for (guint i = 0; i < d->raw_regions->len; i++) {
     const RawRegion *raw = &g_array_index (d->raw_regions, RawRegion, i);

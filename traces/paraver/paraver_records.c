@@ -378,8 +378,7 @@ paraver_records_read (ParaverState *state, ParaverText *text, GError **error)
         task->is_open ? task->call.begin_ps : MAX (state->header.end_ps, reading.now_ps);
   }
   if (good && !has_calls) {
-    g_set_error (error, TRACE_ERROR, TRACE_ERROR_LOST, "%s: there are no MPI calls in it",
-                 text->name);
+    g_set_error (error, TRACE_ERROR, TRACE_ERROR_LOST, "%s: has no MPI calls", text->name);
     good = FALSE;
   }
   if (good)

@@ -155,7 +155,7 @@ static const BadSpec bad_specs[] = {
   { "no-ranks", "gen:halo2d", TRACE_ERROR_RANGE, "ranks=... or grid=... must be given" },
   { "word", "gen:ring:ranks=2,both=maybe", TRACE_ERROR_RANGE, "\"maybe\" is not one of yes|no" },
   { "odd", "gen:pingpong:ranks=5", TRACE_ERROR_RANGE, "ranks: 5 is odd" },
-  { "power", "gen:permutation:ranks=12,kind=reverse", TRACE_ERROR_RANGE, "12 is no power of 2" },
+  { "power", "gen:permutation:ranks=12,kind=reverse", TRACE_ERROR_RANGE, "12 is not a power of 2" },
   { "grid-for-shift", "gen:permutation:ranks=12,kind=shift,grid=3x4", TRACE_ERROR_RANGE,
     "grid: is for kind=transpose only" },
   { "sub", "gen:suba2a:ranks=100", TRACE_ERROR_RANGE, "100 is not a multiple of size=64" },

@@ -272,7 +272,7 @@ test_headers (void)
   check_header ("version=2\nrank=0\nranks=1\n", TRACE_ERROR_FORMAT, "another version");
   check_header ("rank=0\nranks=1\n", TRACE_ERROR_FORMAT, "version=nothing");
   check_header ("version=1\nrank=0\nranks=many\n", TRACE_ERROR_FORMAT, "ranks=many");
-  check_header ("version=1\nrank=0\nranks=0\n", TRACE_ERROR_RANGE, "no ranks");
+  check_header ("version=1\nrank=0\nranks=0\n", TRACE_ERROR_RANGE, "0 ranks");
   check_header ("version=1\nrank=0\nranks=3\n", TRACE_ERROR_OPEN, "rank 1 is missing");
   check_header ("version=1\nrank=0\nranks=4000000000\n", TRACE_ERROR_FORMAT, "ranks=4000000000");
 }
@@ -286,7 +286,7 @@ test_mixed (void)
   g_autofree char *first = write_file (folder, "rank-0.rec", begin_file (header));
   g_autofree char *second = write_file (folder, "rank-1.rec", begin_file (header));
 
-  trace_testing_bad (folder, TRACE_ERROR_RANGE, "of rank 0 of 2, not 1 of 2");
+  trace_testing_bad (folder, TRACE_ERROR_RANGE, "belongs to rank 0 of 2, not 1 of 2");
 }
 
 int

@@ -327,7 +327,7 @@ open_merged (TiState *state, const char *path, uint32_t n_ranks_hint, GError **e
   if (state->merged == NULL || !find_segments (state, error))
     return FALSE;
   if (state->n_ranks == 0)
-    return TRACE_FAIL (TRACE_ERROR_FORMAT, error, "%s: there is no action in it", path);
+    return TRACE_FAIL (TRACE_ERROR_FORMAT, error, "%s: has no actions", path);
   if (n_ranks_hint != 0 && n_ranks_hint < state->n_ranks)
     return TRACE_FAIL (TRACE_ERROR_RANGE, error,
                        "%s: has lines of rank %u, but %u ranks were asked for", path,
