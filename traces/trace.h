@@ -19,7 +19,7 @@ typedef void (*TraceProgress) (void *data, double share);
 
 /* How to read; all zero is the usual choice. */
 typedef struct {
-  uint32_t n_ranks;        /* of formats that do not say (a TI file that every rank shares) */
+  uint32_t n_ranks;        /* for formats without it (a TI file that every rank shares) */
   const char *from_region; /* NULL, or replay only this user region; copied */
   gboolean allow_lossy;    /* guess lost data, with a warning, instead of failing */
 } TraceOptions;
@@ -64,18 +64,17 @@ const char *trace_hash (Trace *trace, GError **error);
  * and number.  Always, before it was called, and for a pattern. */
 gboolean trace_is_unchanged (const Trace *trace);
 
-/* Of a trace that was converted: the format that it was recorded in; *hash
- * (may be NULL) is what trace_hash() said of that.  Else NULL. */
+/* The format that a converted trace was recorded in, and in *hash (may be NULL) the trace_hash() of
+ * that recording; else NULL. */
 const char *trace_source (const Trace *trace, const char **hash);
 
-/* What the source lacks or what was mended while reading so far, for people:
+/* Gaps of the source, and repairs made while reading so far, for people:
  * "window without MPI_Finalize", "rank 3 truncated after 812 calls".  Each
  * message once, in the order found.  Borrowed, valid until the next call on
  * the trace. */
 const GPtrArray *trace_warnings (const Trace *trace);
 
-/* The same of what no replay needs, such as hardware counters: of interest to
- * who looks at the trace, no reason to doubt a result. */
+/* The same for data that no replay needs, such as hardware counters: no reason to doubt a result. */
 const GPtrArray *trace_notes (const Trace *trace);
 
 /* A rank's stream from its first operation.  Several cursors on one rank are

@@ -165,8 +165,8 @@ compare_places (gconstpointer a, gconstpointer b)
   return (one > other) - (one < other);
 }
 
-/* Sorts the graph, and lists the places that each place waits for.  To be called
- * once, with all nodes and edges there; FALSE as sort_nodes(). */
+/* Sorts the graph, and lists the places that each place waits for.  Called once,
+ * with all nodes and edges there; FALSE as sort_nodes(). */
 static gboolean
 goal_graph_sort (GoalGraph *graph, uint32_t *node, uint32_t *on)
 {

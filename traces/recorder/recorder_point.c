@@ -72,7 +72,7 @@ describe_receive (RecorderCall *call, TraceOpKind kind, int count, MPI_Datatype 
   recorder_use_comm (call, comm);
 }
 
-/* Where the status can be read afterwards, also if the program wants none. */
+/* Where the status can be read afterwards, also if the program ignores it. */
 static MPI_Status *
 see_status (RecorderCall *call, MPI_Status *status)
 {
@@ -143,7 +143,7 @@ describe_probe (RecorderCall *call, TraceOpKind kind, int peer, int tag, MPI_Com
   recorder_use_comm (call, comm);
 }
 
-/* Index 0 of completed[] says that a probe found something. */
+/* completed[] of a probe that found a message. */
 static const uint32_t found_it[] = { 0 };
 
 static void

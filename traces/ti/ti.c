@@ -247,8 +247,8 @@ probe (const char *path, const guint8 *head, gsize n)
   if (ti_line_is_action (line, length))
     return TRUE;
 
-  /* The first line of a list names a file, or looks as if it did: then a missing
-   * file deserves a better message than an unknown format. */
+  /* The first line of a list names a file, or looks as if it did: then the error is a missing
+   * file, not an unknown format. */
   entry = g_strstrip (g_strndup (line, length));
   for (const char *c = entry; *c != '\0'; c++)
     if (!g_ascii_isprint (*c))

@@ -170,8 +170,7 @@ collective (TraceSink *sink, const TraceOp *op)
                        op->kind == TRACE_OP_ALLTOALLV;
   gboolean has_blocks = op->kind == TRACE_OP_GATHER || op->kind == TRACE_OP_SCATTER ||
                         op->kind == TRACE_OP_ALLGATHER || op->kind == TRACE_OP_ALLTOALL;
-  /* The largest size of a buffer, as far as all ranks know it; of varied kinds as
-   * far as this one knows. */
+  /* The largest buffer that all ranks have; of kinds with varied sizes, that this rank has. */
   uint64_t bytes = MAX (op->bytes, op->recv_bytes);
 
   if (op->n_counts > 0 || op->n_recv_counts > 0) {
