@@ -340,13 +340,43 @@ push_collective (Otf2Events *events, const Otf2Record *record, GError **error)
   return TRUE;
 }
 
+/* The post of a nonblocking receive, which the reader has completed where the archive has its message. */
+static gboolean
+add_receive (Otf2Events *events, const Otf2Record *r, GError **error)
+{
+  const Otf2Losses *losses = events->reading->losses;
+  Otf2Record posted = *r;
+  TraceOp *op;
+
+  reuse_request (events, r->request);
+  if (r->post == OTF2_POST_LOST &&
+      (losses == NULL || !otf2_losses_guess (losses, events->rank, events->n_lost, &posted))) {
+    if (!events->reading->allow_lossy)
+      return TRACE_FAIL (TRACE_ERROR_LOST, error,
+                         "a receive (request %" G_GUINT64_FORMAT
+                         ") is posted and never completes, so that its source and size are not "
+                         "known; --allow-lossy leaves it out",
+                         r->request);
+    events->n_dropped++;
+  }
+  if (r->post == OTF2_POST_LOST)
+    events->n_lost++;
+  if (posted.post != OTF2_POST_DONE) {
+    add_request (events, r->request, TRACE_REQUEST_NULL);
+    return TRUE;
+  }
+  op = push_message (events, TRACE_OP_IRECV, "MPI_Irecv", &posted, error);
+  if (op == NULL)
+    return FALSE;
+  op->request = bind_request (events, r->request);
+  return TRUE;
+}
+
 /* Makes the operations of one record. */
 static gboolean
 add_record (Otf2Events *events, const Otf2Record *r, GError **error)
 {
-  const Otf2Losses *losses = events->reading->losses;
   const char *name = events->region != NULL ? events->region->name : NULL;
-  Otf2Record posted = *r;
   Request *request;
   uint32_t handle;
   TraceOpKind kind;
@@ -362,30 +392,7 @@ add_record (Otf2Events *events, const Otf2Record *r, GError **error)
       return FALSE;
     op->request = bind_request (events, r->request);
     return TRUE;
-  case OTF2_RECORD_IRECV_POST:
-    reuse_request (events, r->request);
-    if (r->post == OTF2_POST_LOST &&
-        (losses == NULL || !otf2_losses_guess (losses, events->rank, events->n_lost, &posted))) {
-      if (!events->reading->allow_lossy)
-        return TRACE_FAIL (
-            TRACE_ERROR_LOST, error,
-            "a receive (request %" G_GUINT64_FORMAT
-            ") is posted and never completes, so that its source and size are not known; "
-            "--allow-lossy leaves it out",
-            r->request);
-      events->n_dropped++;
-    }
-    if (r->post == OTF2_POST_LOST)
-      events->n_lost++;
-    if (posted.post != OTF2_POST_DONE) {
-      add_request (events, r->request, TRACE_REQUEST_NULL);
-      return TRUE;
-    }
-    op = push_message (events, TRACE_OP_IRECV, "MPI_Irecv", &posted, error);
-    if (op == NULL)
-      return FALSE;
-    op->request = bind_request (events, r->request);
-    return TRUE;
+  case OTF2_RECORD_IRECV_POST: return add_receive (events, r, error);
   case OTF2_RECORD_ISEND_COMPLETE:
   case OTF2_RECORD_IRECV_COMPLETE:
   case OTF2_RECORD_COLLECTIVE_COMPLETE:
