@@ -73,8 +73,7 @@ static const TraceFormat format = { .name = "counted",
                                     .cursor_new = format_cursor_new,
                                     .cursor_free = g_free,
                                     .cursor_next = format_cursor_next,
-                                    .cursor_place = format_cursor_place,
-                                    .call_counts = trace_no_call_counts };
+                                    .cursor_place = format_cursor_place };
 
 /* Writes it as .hct; g_unlink() and g_free(). */
 static char *
