@@ -51,11 +51,7 @@ typedef struct {
  * All positive, or bandwidth_Bps INFINITY. */
 double predict_crowding (uint32_t n_tasks, double core_Bps, double bandwidth_Bps);
 
-/* Share of what leaves a private cache that a cache of cache_bytes does not hold, 0 .. 1. */
-double predict_missed (double private_bytes, double cache_bytes, double working_set_bytes,
-                       double exponent);
-
-/* T, in the unit above. */
+/* T, in the unit above: `missed` where the memory share and the crowding are 1. */
 double predict_sharing_time (const PredictShare *share, const PredictMemoryUse *use);
 
 /* The largest T over the tasks of a node (n >= 1) by that over the tasks of another way to place

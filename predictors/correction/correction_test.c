@@ -24,7 +24,7 @@ check_tree (const PredictTree *tree, uint32_t most)
 
   g_assert_cmpuint (tree->n, <=, most);
   g_assert_true (expression_testing_check (&expression, 3, 0));
-  g_assert_cmpuint (predict_tree_first (tree, tree->n - 1), ==, 0);
+  g_assert_cmpuint (predict_expression_first (&expression, tree->n - 1), ==, 0);
 }
 
 static guint

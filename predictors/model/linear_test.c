@@ -2,7 +2,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/random.h"
-#include "predictors/correction/genetic.h"
 #include "predictors/model/linear.h"
 #include "predictors/model/scale.h"
 #include "predictors/predict_error.h"
@@ -269,7 +268,7 @@ make_ridge_samples (guint n, guint p, double noise, gboolean is_dependent, uint6
   BaseRandom random = base_random_stream (seed, 0);
 
   for (guint i = 0; i < n; i++) {
-    samples->y[i] = 3 + noise * predict_random_normal (&random);
+    samples->y[i] = 3 + noise * testing_normal (&random);
     for (guint k = 0; k < p; k++) {
       float *x = &samples->x[k * n + i];
 
