@@ -22,17 +22,50 @@ settings_of (PredictMethod method, guint trees)
   return settings;
 }
 
+static void
+assert_same (const void *these, const void *others, gsize n_bytes)
+{
+  g_assert_cmpint (memcmp (these, others, n_bytes), ==, 0);
+}
+
+static void
+assert_same_forest (const PredictForest *forest, const PredictForest *other)
+{
+  uint64_t n_nodes = forest->first[forest->n_trees];
+
+  assert_same (forest->first, other->first, (forest->n_trees + 1) * sizeof *forest->first);
+  assert_same (forest->nodes, other->nodes, n_nodes * sizeof *forest->nodes);
+  assert_same (forest->values, other->values, n_nodes * sizeof *forest->values);
+}
+
+/* The forest as it comes back from a model file; NULL and *error: it is refused. */
+static PredictForest *
+read_back (const PredictForest *forest, GError **error)
+{
+  g_autoptr (JsonBuilder) builder = json_builder_new ();
+  g_autoptr (JsonNode) root = NULL;
+
+  json_builder_begin_object (builder);
+  predict_forest_write (forest, builder);
+  json_builder_end_object (builder);
+  root = json_builder_get_root (builder);
+  return predict_forest_read (json_node_get_object (root), forest->n_features, error);
+}
+
+/* Any forest can be written and read. */
 static PredictForest *
 fit (const PredictSamples *samples, PredictSettings settings)
 {
   g_autoptr (GError) error = NULL;
   PredictForest *forest;
+  g_autoptr (PredictForest) back = NULL;
 
   predict_settings_check (&settings, &error);
   g_assert_no_error (error);
   forest = predict_forest_fit (samples, &settings, NULL, NULL, NULL);
-  predict_forest_check (forest, &error);
+  back = read_back (forest, &error);
   g_assert_no_error (error);
+  assert_same_forest (back, forest);
   return forest;
 }
 
@@ -348,22 +381,6 @@ test_deviation (void)
 /* --- Threads and seeds --- */
 
 static void
-assert_same (const void *these, const void *others, gsize n_bytes)
-{
-  g_assert_cmpint (memcmp (these, others, n_bytes), ==, 0);
-}
-
-static void
-assert_same_forest (const PredictForest *forest, const PredictForest *other)
-{
-  uint64_t n_nodes = forest->first[forest->n_trees];
-
-  assert_same (forest->first, other->first, (forest->n_trees + 1) * sizeof *forest->first);
-  assert_same (forest->nodes, other->nodes, n_nodes * sizeof *forest->nodes);
-  assert_same (forest->values, other->values, n_nodes * sizeof *forest->values);
-}
-
-static void
 test_threads_do_not_matter (void)
 {
   PredictSamples *samples = friedman_samples (500, 18, 5);
@@ -482,6 +499,15 @@ test_progress (void)
 
 /* --- Forests from files --- */
 
+static void
+assert_refused (const PredictForest *forest)
+{
+  g_autoptr (GError) error = NULL;
+
+  g_assert_null (read_back (forest, &error));
+  g_assert_error (error, BASE_ERROR, BASE_ERROR_JSON);
+}
+
 /* Each of these, and nothing else, is wrong. */
 static void
 test_check (void)
@@ -503,23 +529,23 @@ test_check (void)
   double values[] = { 1, 2, 3, 4, 5 };
   PredictForest forest = { 2, 1, first, nodes, values };
 
-  memcpy (nodes, good, sizeof nodes);
-  g_assert_true (predict_forest_check (&forest, NULL));
-  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
-    g_autoptr (GError) error = NULL;
+  g_autoptr (PredictForest) back = NULL;
 
+  memcpy (nodes, good, sizeof nodes);
+  back = read_back (&forest, NULL);
+  assert_same_forest (back, &forest);
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     nodes[cases[i].node] = cases[i].wrong;
-    g_assert_false (predict_forest_check (&forest, &error));
-    g_assert_error (error, BASE_ERROR, BASE_ERROR_JSON);
+    assert_refused (&forest);
     memcpy (nodes, good, sizeof nodes);
   }
   values[3] = NAN;
-  g_assert_false (predict_forest_check (&forest, NULL));
+  assert_refused (&forest);
   values[3] = 4;
   first[1] = 0;
-  g_assert_false (predict_forest_check (&forest, NULL));
+  assert_refused (&forest);
   first[1] = 4;
-  g_assert_false (predict_forest_check (&forest, NULL));
+  assert_refused (&forest);
 }
 
 int
