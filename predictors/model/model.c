@@ -132,7 +132,7 @@ permute (Learning *learning, PredictModel *model, GError **error)
   guint n_features = learning->samples->n_features;
   guint n_folds = MIN (PERMUTATION_FOLDS, learning->n_groups);
   g_autofree uint32_t *fold = g_new (uint32_t, n);
-  g_autofree bool *is_test = g_new (bool, n), *is_training = g_new (bool, n);
+  g_autofree bool *is_test = g_new (bool, n);
   g_autofree double *of_fold = g_new (double, n_features);
   BaseRandom random = base_random_stream (recipe->settings.seed, STREAM_PERMUTATION);
 
@@ -146,12 +146,10 @@ permute (Learning *learning, PredictModel *model, GError **error)
     g_autoptr (PredictSamples) test = NULL;
     g_autoptr (PredictFitted) fitted = NULL;
 
-    for (uint64_t i = 0; i < n; i++) {
+    for (uint64_t i = 0; i < n; i++)
       is_test[i] = fold[i] == k;
-      is_training[i] = fold[i] != k;
-    }
-    training = predict_samples_select (learning->samples, is_training);
-    test = predict_samples_select (learning->samples, is_test);
+    training = predict_samples_select (learning->samples, is_test, false);
+    test = predict_samples_select (learning->samples, is_test, true);
     fitted = predict_fit (training, &recipe->settings, NULL, NULL, NULL, error);
     if (fitted == NULL)
       return FALSE;

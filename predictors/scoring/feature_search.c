@@ -256,7 +256,7 @@ make_outer (const Searcher *whole, guint number, PredictScores *scores, guint *t
   const PredictSearch *search = whole->search;
   uint64_t n = whole->samples->n_samples;
   BaseRandom random = base_random_stream (search->seed, number);
-  g_autofree bool *is_test = g_new (bool, n), *is_training = g_new (bool, n);
+  g_autofree bool *is_test = g_new (bool, n);
   g_autofree uint32_t *group = NULL;
   g_autoptr (PredictSamples) training = NULL;
   g_autoptr (PredictSamples) projected = NULL;
@@ -266,11 +266,9 @@ make_outer (const Searcher *whole, guint number, PredictScores *scores, guint *t
   PredictSettings settings;
 
   predict_split_draw (&random, whole->group, n, whole->n_groups, search->test_share, is_test);
-  for (uint64_t i = 0; i < n; i++)
-    is_training[i] = !is_test[i];
   searcher.group = group =
-      predict_split_groups (whole->group, is_training, n, whole->n_groups, &searcher.n_groups);
-  searcher.samples = training = predict_samples_select (whole->samples, is_training);
+      predict_split_groups (whole->group, is_test, false, n, whole->n_groups, &searcher.n_groups);
+  searcher.samples = training = predict_samples_select (whole->samples, is_test, false);
   searcher.seed = base_random_next (&random);
   searcher.tried = tried;
   if (!run_search (&searcher, error))

@@ -22,17 +22,13 @@ predict_holdout (const PredictSamples *samples, const bool *is_test,
                  double *deviation, PredictScores *scores, GError **error)
 {
   PredictSettings alone = *settings;
-  g_autofree bool *is_training = g_new (bool, samples->n_samples);
-  g_autoptr (PredictSamples) training = NULL;
-  g_autoptr (PredictSamples) tested = predict_samples_select (samples, is_test);
+  g_autoptr (PredictSamples) training = predict_samples_select (samples, is_test, false);
+  g_autoptr (PredictSamples) tested = predict_samples_select (samples, is_test, true);
   uint64_t n_tested = tested->n_samples;
   g_autofree double *tested_predicted = g_new (double, n_tested);
   g_autofree double *tested_deviation = g_new (double, n_tested);
   g_autoptr (PredictFitted) fitted = NULL;
 
-  for (uint64_t i = 0; i < samples->n_samples; i++)
-    is_training[i] = !is_test[i];
-  training = predict_samples_select (samples, is_training);
   alone.threads = 1;
   fitted = predict_fit (training, &alone, NULL, NULL, NULL, error);
   if (fitted == NULL)
