@@ -706,7 +706,7 @@ predict_base_model_times (const PredictBaseModel *model, const PredictTable *tab
   g_autoptr (PredictWorkspace) workspace = predict_workspace_new ();
   g_autofree double *parameters = predict_base_model_values (model);
   g_autofree double *times = g_new (double, table->n_rows + 1);
-  g_autofree char *place = NULL, *why = NULL;
+  g_autofree char *why = NULL;
   uint64_t row = 0;
 
   /* Only the variables that the formula names need a column. */
@@ -731,7 +731,6 @@ predict_base_model_times (const PredictBaseModel *model, const PredictTable *tab
   while (isfinite (times[row]))
     row++;
   why = predict_undefined (model->time, &model->names, &points, row, parameters);
-  place = predict_table_place (table, row);
-  g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE, "%s: %s: %s", place, model->source, why);
+  predict_table_refuse (table, row, error, "%s: %s", model->source, why);
   return NULL;
 }

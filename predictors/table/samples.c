@@ -41,13 +41,12 @@ static PredictSamples *
 refuse (const PredictTable *table, const PredictColumn *column, uint64_t row, const char *problem,
         GError **error)
 {
-  g_autofree char *place = predict_table_place (table, row);
   g_autofree char *name = base_quote (column->name);
   char number[BASE_DECIMAL_SIZE];
 
   base_decimal_print (number, column->numbers[row]);
-  g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE, "%s: column %s: %s%s%s", place, name,
-               number, *number != '\0' ? " " : "", problem);
+  predict_table_refuse (table, row, error, "column %s: %s%s%s", name, number,
+                        *number != '\0' ? " " : "", problem);
   return NULL;
 }
 

@@ -206,7 +206,7 @@ const PredictColumn *
 predict_table_numbers (const PredictTable *table, const char *name, GError **error)
 {
   const PredictColumn *column = predict_table_find (table, name);
-  g_autofree char *quoted = NULL, *place = NULL, *text = NULL;
+  g_autofree char *quoted = NULL, *text = NULL;
 
   if (column == NULL) {
     set_missing (table, name, error);
@@ -220,10 +220,9 @@ predict_table_numbers (const PredictTable *table, const char *name, GError **err
                  table->source, quoted);
     return NULL;
   }
-  place = predict_table_place (table, column->text_row);
   text = base_quote (g_ptr_array_index (column->labels, column->texts[column->text_row]));
-  g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE, "%s: column %s: %s is not a number",
-               place, quoted, text);
+  predict_table_refuse (table, column->text_row, error, "column %s: %s is not a number", quoted,
+                        text);
   return NULL;
 }
 
@@ -231,13 +230,10 @@ const double *
 predict_table_finite (const PredictTable *table, const char *name, GError **error)
 {
   const PredictColumn *column = predict_table_numbers (table, name, error);
-  g_autofree char *place = NULL;
 
   for (uint64_t row = 0; column != NULL && row < table->n_rows; row++)
     if (!isfinite (column->numbers[row])) {
-      place = predict_table_place (table, row);
-      g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE,
-                   "%s: column \"%s\" has no finite number", place, name);
+      predict_table_refuse (table, row, error, "column \"%s\" has no finite number", name);
       return NULL;
     }
   return column ? column->numbers : NULL;
@@ -249,6 +245,20 @@ predict_table_place (const PredictTable *table, uint64_t row)
   if (table->lines == NULL)
     return g_strdup_printf ("%s, row %" G_GUINT64_FORMAT, table->source, row + 1);
   return g_strdup_printf ("%s:%" G_GUINT64_FORMAT, table->source, table->lines[row]);
+}
+
+gboolean
+predict_table_refuse (const PredictTable *table, uint64_t row, GError **error, const char *format,
+                      ...)
+{
+  g_autofree char *place = predict_table_place (table, row), *message = NULL;
+  va_list arguments;
+
+  va_start (arguments, format);
+  message = g_strdup_vprintf (format, arguments);
+  va_end (arguments);
+  g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE, "%s: %s", place, message);
+  return FALSE;
 }
 
 char *

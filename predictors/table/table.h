@@ -66,6 +66,10 @@ const double *predict_table_finite (const PredictTable *table, const char *name,
 /* "FILE:LINE" of a row, or "FILE, row N"; the caller frees. */
 char *predict_table_place (const PredictTable *table, uint64_t row);
 
+/* Sets *error (PREDICT_ERROR_TABLE) to that place and the message.  Always FALSE. */
+gboolean predict_table_refuse (const PredictTable *table, uint64_t row, GError **error,
+                               const char *format, ...) G_GNUC_PRINTF (4, 5);
+
 /* The text of a cell as it would stand in CSV, without quotes: of a number the shortest that reads
  * back the same, "" of NaN; the caller frees. */
 char *predict_table_cell (const PredictTable *table, guint column, uint64_t row);
