@@ -482,7 +482,7 @@ read_names (JsonObject *root, const char *name, GError **error)
   if (array == NULL)
     return NULL;
   if (n > PREDICT_IPC_MAX_TERMS) {
-    base_json_fail (name, "so few that there may be a model", error);
+    base_json_fail (name, "a list as short as a model allows", error);
     return NULL;
   }
   names = g_new0 (char *, n + 1);
@@ -493,7 +493,7 @@ read_names (JsonObject *root, const char *name, GError **error)
     const char *text = is_text ? json_node_get_string (node) : NULL;
 
     if (text == NULL || *text == '\0' || g_strv_contains ((const char *const *) names, text)) {
-      base_json_fail (name, "different names", error);
+      base_json_fail (name, "a list of different names", error);
       return NULL;
     }
     names[i] = g_strdup (text);
@@ -552,7 +552,7 @@ read_targets (JsonObject *root, PredictIpcModel *model, GError **error)
   guint n = patterns != NULL ? json_array_get_length (patterns) : 0;
 
   if (n == 0)
-    return patterns != NULL && base_json_fail ("patterns", "of one pattern at least", error);
+    return patterns != NULL && base_json_fail ("patterns", "a list of at least one pattern", error);
   model->targets = g_new0 (PredictIpcTarget, n);
   while (model->n_targets < n) {
     JsonObject *from = object_at (patterns, model->n_targets, "patterns", error);
@@ -565,12 +565,12 @@ read_targets (JsonObject *root, PredictIpcModel *model, GError **error)
     target = &model->targets[model->n_targets++];
     target->pattern = g_strdup (pattern);
     if (*pattern == '\0' || g_strv_contains ((const char *const *) model->samples, pattern))
-      return base_json_fail ("pattern", "one that is no sample", error);
+      return base_json_fail ("pattern", "a pattern other than the samples", error);
     for (const PredictIpcTarget *other = model->targets; other < target; other++)
       if (strcmp (other->pattern, pattern) == 0)
-        return base_json_fail (pattern, "a pattern once", error);
+        return base_json_fail (pattern, "a unique pattern", error);
     if (json_array_get_length (pieces) != PREDICT_IPC_N_PIECES)
-      return base_json_fail ("pieces", "of every class and of all", error);
+      return base_json_fail ("pieces", "a list of every class and all", error);
     for (guint i = 0; i < PREDICT_IPC_N_PIECES; i++) {
       JsonObject *object = object_at (pieces, i, "pieces", error);
 
@@ -603,7 +603,7 @@ read_root (JsonObject *root, GError **error)
     }
   model = model_new ((const char *const *) samples, (const char *const *) events);
   if (model == NULL) {
-    base_json_fail ("samples", "as many as a model may have", error);
+    base_json_fail ("samples", "a list as short as a model allows", error);
     return NULL;
   }
   n_ranges = (gsize) model->n_samples * (1 + model->n_events);

@@ -151,7 +151,7 @@ test_too_many_terms (void)
     g_string_append_printf (text, ", \"e%u\"", i);
   g_string_append (text, "] }");
   g_assert_null (ipc_model_read_text (text->str, &error));
-  testing_take_error (&error, BASE_ERROR, "\"samples\" is not as many as a model may have");
+  testing_take_error (&error, BASE_ERROR, "\"samples\" is not a list as short as a model allows");
 }
 
 /* Means of 0.95 and 0.999; 1; 1.5 and 1.95; 2, 15.5 and 2.5, in the samples. */
@@ -419,15 +419,15 @@ test_refused_files (void)
   static const TestingChange changes[] = {
     { "hopcast.ipc/1", "hopcast.ipc/2", "another version, hopcast.ipc/2; this program reads" },
     { "hopcast.ipc/1", "hopcast.model/1", "no hopcast.ipc/1 but hopcast.model/1" },
-    { "\"4\",\n", "\"5\",\n", "\"samples\" is not different names" },
-    { "\"4\",\n", "4,\n", "\"samples\" is not different names" },
+    { "\"4\",\n", "\"5\",\n", "\"samples\" is not a list of different names" },
+    { "\"4\",\n", "4,\n", "\"samples\" is not a list of different names" },
     { "\"l2\",\n", "\"ipc\",\n", "\"ipc\" is not the name of an event" },
     { "\"l2\",\n", "", "\"smallest\" has 6 numbers where 4 are needed" },
-    { "\"pattern\" : \"1\"", "\"pattern\" : \"4\"", "one that is no sample" },
-    { "\"pattern\" : \"1\"", "\"pattern\" : \"2\"", "\"2\" is not a pattern once" },
+    { "\"pattern\" : \"1\"", "\"pattern\" : \"4\"", "a pattern other than the samples" },
+    { "\"pattern\" : \"1\"", "\"pattern\" : \"2\"", "\"2\" is not a unique pattern" },
     { "\"class\" : \"[0,1)\"", "\"class\" : \"[0,2)\"", "\"class\" is not [0,1)" },
     { "\"pieces\" : [", "\"pieces\" : [ {},", "\"pieces\"" },
-    { "\"patterns\" : [", "\"patterns\" : [], \"a\" : [", "one pattern" },
+    { "\"patterns\" : [", "\"patterns\" : [], \"a\" : [", "at least one pattern" },
     { "\"constant\" : ", "\"constant\" : null, \"a\" : ", "\"constant\"" },
     { "\"means\" : [", "\"means\" : [ 1,", "\"means\" has 10 numbers" },
   };

@@ -307,7 +307,7 @@ tree_check (const PredictForest *forest, guint tree, GError **error)
     if (node->right != at)
       return fail (error, tree, at, "the right child of a leaf is not itself");
     if (announced->len == 0)
-      return at + 1 == n_nodes || fail (error, tree, at + 1, "nothing leads to it");
+      return at + 1 == n_nodes || fail (error, tree, at + 1, "no node leads to it");
     if (g_array_index (announced, uint32_t, announced->len - 1) != at + 1)
       return fail (error, tree, at + 1, "not in preorder");
     g_array_set_size (announced, announced->len - 1);
@@ -330,7 +330,7 @@ predict_forest_read (JsonObject *object, guint n_features, GError **error)
   if (sizes == NULL || !base_json_numbers (trees, "nodes_of_trees", n_trees, n_nodes, error))
     return NULL;
   if (n_trees == 0) {
-    base_json_fail ("nodes_of_trees", "of one tree at least", error);
+    base_json_fail ("nodes_of_trees", "a list of at least one tree", error);
     return NULL;
   }
   forest = g_new0 (PredictForest, 1);

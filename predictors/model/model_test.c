@@ -244,7 +244,7 @@ test_refused_tables (void)
   } cases[] = {
     { one, NULL, "other.csv lacks a column that the model needs: \"x3\"" },
     { none, NULL, "other.csv lacks columns that the model needs: \"x0\", \"x1\", \"x3\"" },
-    { model_features, "KiB", "other.csv: \"x0\" is in KiB, and the model has learned it in bytes" },
+    { model_features, "KiB", "other.csv: \"x0\" is in KiB; the model was trained in bytes" },
   };
   g_autoptr (PredictTable) bytes = table_of (model_features, "bytes", 3, 1);
   g_autoptr (PredictTable) unknown = table_of (model_features, NULL, 3, 1);
@@ -449,7 +449,7 @@ test_refused_files (void)
       "a model of another version, hopcast.model/2; this program reads hopcast.model/1" },
     { "hopcast.model/1", "hopcast.run/1", "no hopcast.model/1 but hopcast.run/1" },
     { "\"schema\" : \"hopcast.model/1\",", "", "\"schema\"" },
-    { "\"name\" : \"x1\"", "\"name\" : \"x0\"", "\"x0\" is not a feature once" },
+    { "\"name\" : \"x1\"", "\"name\" : \"x0\"", "\"x0\" is not a unique name" },
     { "\"name\" : \"x1\"", "\"name\" : \"\"", "\"name\" is not" },
     { "\"smallest\" : ", "\"smallest\" : NaN, \"a\" : ", "no JSON" },
     { "\"smallest\" : ", "\"smallest\" : null, \"a\" : ", "\"smallest\"" },

@@ -316,7 +316,7 @@ predict_feature_search (const PredictSamples *samples, const uint32_t *group, ui
   }
   if (sets > MAX_SETS) {
     g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_OPTION,
-                 "of %u features there are %.3g sets of up to %u: more than %d are not all tried",
+                 "%u features have %.3g sets of up to %u; an exhaustive search tries at most %d",
                  n_features, sets, largest, MAX_SETS);
     return FALSE;
   }

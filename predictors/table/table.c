@@ -12,8 +12,8 @@
 #include <math.h>
 #include <string.h>
 
-/* An error about a missing column lists so many names. */
-#define MAX_TOLD 12
+/* Names that an error about a missing column lists. */
+#define MAX_LISTED 12
 
 PredictTable *
 predict_table_new (const char *source, uint64_t n_rows)
@@ -147,13 +147,13 @@ list_columns (const PredictTable *table, const char *name)
   guint n = 0;
 
   for (guint column = 0; column < table->n_columns; column++)
-    if ((name == NULL || is_alike (name, table->columns[column].name)) && n++ < MAX_TOLD) {
+    if ((name == NULL || is_alike (name, table->columns[column].name)) && n++ < MAX_LISTED) {
       g_autofree char *quoted = base_quote (table->columns[column].name);
 
       g_string_append_printf (list, "%s%s", n > 1 ? ", " : "", quoted);
     }
-  if (n > MAX_TOLD)
-    g_string_append_printf (list, " and %u more", n - MAX_TOLD);
+  if (n > MAX_LISTED)
+    g_string_append_printf (list, " and %u more", n - MAX_LISTED);
   return g_string_free (list, FALSE);
 }
 
@@ -350,7 +350,7 @@ predict_table_groups (const PredictTable *table, const char *name, uint32_t *n_g
   }
   if (table->n_rows >= G_MAXUINT32) {
     g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE,
-                 "%s: %" G_GUINT64_FORMAT " rows are too many to be in groups", table->source,
+                 "%s: %" G_GUINT64_FORMAT " rows are too many for groups", table->source,
                  table->n_rows);
     return NULL;
   }
@@ -371,7 +371,7 @@ predict_table_groups (const PredictTable *table, const char *name, uint32_t *n_g
       group[row] = GPOINTER_TO_UINT (number);
     }
   } else {
-    /* Labels are in order of appearance, as groups are to be. */
+    /* Labels are in order of appearance, like groups. */
     memcpy (group, column->texts, table->n_rows * sizeof *group);
     *n_groups = column->labels->len;
   }
