@@ -5,7 +5,6 @@
 
 #include "predictors/forest/work_threads.h"
 #include "predictors/predict_error.h"
-#include "predictors/scoring/holdout.h"
 #include "predictors/table/samples.h"
 
 #include <math.h>
