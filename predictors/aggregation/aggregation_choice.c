@@ -1,4 +1,4 @@
-/* aggregation_choice.c - which aggregation pattern a job should have, from what each costs.
+/* aggregation_choice.c - the aggregation pattern a job should have, by the cost of each.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "predictors/aggregation/aggregation_choice.h"

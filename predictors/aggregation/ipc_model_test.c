@@ -328,7 +328,7 @@ test_under_determined (void)
       g_assert_cmpuint (fitted->n_programs, ==, programs[piece]);
       g_assert_cmpint (fitted->linear != NULL, ==, has_own[piece]);
       g_assert_cmpint (predict_ipc_is_under_determined (model, fitted), ==, is_under[piece]);
-      if (is_under[piece]) /* the constant, and what eight programs tell besides it */
+      if (is_under[piece]) /* eight programs determine eight coefficients */
         g_assert_cmpuint (fitted->rank, <=, 8);
       if (is_under[piece] && fitted->linear != NULL)
         g_assert_cmpfloat (fitted->ridge, >, 0);

@@ -13,7 +13,7 @@ predict_crowding (uint32_t n_tasks, double core_Bps, double bandwidth_Bps)
   return fmax (1, n_tasks * core_Bps / bandwidth_Bps);
 }
 
-/* The share of what leaves the private cache that the task's part of the shared one does not hold. */
+/* The share of accesses beyond the private cache that the task's part of the shared one does not hold. */
 static double
 missed (const PredictShare *share, double working_set_bytes, double exponent)
 {

@@ -1,4 +1,4 @@
-/* node_sharing_test.c - what sharing costs, worked by hand and at its limits.
+/* node_sharing_test.c - the cost of sharing, worked by hand and at its limits.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "predictors/aggregation/node_sharing.h"
@@ -252,7 +252,7 @@ test_order_of_programs (void)
                                     1e-6);
 }
 
-/* One count of ranks tells the shares alone: what is wrong by an overhead that is not asked for. */
+/* One count of ranks determines the shares alone, without an overhead. */
 static void
 test_one_count_of_ranks (void)
 {

@@ -35,8 +35,8 @@ void predict_tree_grow (const PredictGrammar *grammar, guint depth, bool full, B
 void predict_tree_cross (const PredictTree *mother, const PredictTree *father, uint32_t most,
                          BaseRandom *random, PredictTree *child);
 
-/* By small steps: as predict_tree_mutate(), and an operation comes between a subtree and what is
- * above it, or one goes and leaves one of its operands. */
+/* By small steps: as predict_tree_mutate(), and an operation is inserted above a subtree, or
+ * one is replaced by one of its operands. */
 void predict_tree_vary (const PredictGrammar *grammar, uint32_t most, BaseRandom *random,
                         PredictTree *tree);
 

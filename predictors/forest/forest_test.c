@@ -127,7 +127,7 @@ test_learns_by_heart (void)
 }
 
 /* Node by node: the value is the mean of the samples that come by, and a cut has some on
- * either side.  Also what predicting says of many samples is what descending one by one finds. */
+ * either side.  Predictions of many samples are those of descending one by one. */
 static void
 test_nodes_are_of_their_samples (void)
 {
@@ -323,7 +323,7 @@ test_huge_values (void)
 }
 
 /* Powers of two change no digit of a feature or a target, so that the trees stay the same: the
- * size of a target, of seconds or nanoseconds, does not decide what is learned. */
+ * size of a target, of seconds or nanoseconds, does not change the trees. */
 static void
 test_units_do_not_matter (void)
 {

@@ -80,7 +80,7 @@ test_examples (void)
   }
 }
 
-/* What is left when copies take no time: the exchange of each reconstruction. */
+/* The time without copies: the exchange of each reconstruction. */
 static void
 test_reconstructions (void)
 {
@@ -281,7 +281,7 @@ test_files (void)
   remove (folder);
 }
 
-/* Formulas that are there mean what they meant; the text declares what was added. */
+/* Existing formulas keep their meaning; the text declares the new variables. */
 static void
 test_added_variables (void)
 {

@@ -11,7 +11,7 @@
 
 #define TESTING (&expression_testing_names)
 
-/* What is read, and how it is printed again. */
+/* The text that is read, and the one printed. */
 static void
 test_fewest_parentheses (void)
 {
@@ -287,7 +287,7 @@ test_c (void)
                    "fmax (0.0, -(-np));\n}\n");
 }
 
-/* A program of many random formulas prints what evaluation gives, to rounding. */
+/* A program of many random formulas prints the values of evaluation, to rounding. */
 static void
 test_c_agrees (void)
 {

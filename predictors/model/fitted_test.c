@@ -134,7 +134,7 @@ parse (const char *text, GError **error)
   return predict_fitted_read (json_node_get_object (root), error);
 }
 
-/* Every bit of what is predicted, and every byte of the text. */
+/* Every bit of the predictions, and every byte of the text. */
 static void
 test_round_trip (gconstpointer data)
 {

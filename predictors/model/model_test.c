@@ -109,7 +109,7 @@ test_round_trip (void)
   g_assert_cmpstr (back->version, ==, PACKAGE_VERSION);
 }
 
-/* Function 2 is of x0, x1 and x2; x3 hardly matters: 125 of noise are above what it does. */
+/* Function 2 is of x0, x1 and x2; x3 hardly matters: the noise of 125 is larger than its effect. */
 static void
 test_permutation (void)
 {
@@ -125,7 +125,7 @@ test_permutation (void)
   g_assert_cmpfloat (fabs (model->permutation[3]), <, 0.05);
 }
 
-/* Every row has two twins in the bags of nearly all trees: what is out of bag seems to be known. */
+/* Every row has two twins in the bags of nearly all trees: out-of-bag errors are far too small. */
 static void
 test_twins_out_of_bag (void)
 {
@@ -360,7 +360,7 @@ csv_of (const PredictTable *table)
   return g_string_free (text, FALSE);
 }
 
-/* What doc/examples/predict_model.py prints of a model and a table; the caller frees. */
+/* The output of doc/examples/predict_model.py for a model and a table; the caller frees. */
 static char *
 ask_python (const PredictModel *model, const PredictTable *table)
 {

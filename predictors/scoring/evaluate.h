@@ -26,8 +26,8 @@ typedef struct {
   uint64_t test_samples; /* of the first */
   PredictSpread scores[PREDICT_N_SCORES];
   PredictSpread mispredicted;
-  /* Of folds: what each sample was predicted by the model that had not seen it ([n_samples], of the
-   * first deal, in the unit of y: a logarithm when y is), and the spread of the trees; NULL of random
+  /* Of folds: the prediction of each sample by the model that had not seen it ([n_samples], of the
+   * first deal, in the unit of y: a logarithm when y is), and the spread of the trees; NULL for random
    * splits. */
   double *predicted, *deviation;
 } PredictEvaluation;

@@ -231,7 +231,7 @@ test_threads_change_nothing (void)
     g_assert_cmpuint (bits_of (choice_at (&two, i)), ==, bits_of (choice_at (&five, i)));
 }
 
-/* -- what is wrong --------------------------------------------------------- */
+/* -- refusals -------------------------------------------------------------- */
 
 static void
 test_refusals (void)

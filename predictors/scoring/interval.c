@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #define MAX_SCORES 1000u
-/* Of what level times a count may be above a whole number by rounding. */
+/* A level times a count may be above a whole number by this much, by rounding. */
 #define ROUNDING 1e-9
 
 PredictInterval

@@ -52,7 +52,7 @@ test_paper_depends_on_order (void)
 }
 
 /* Of 15 pairs, the first two and the last two samples tie in both (zero has no sign), the fourth
- * with the last two in what is observed only. */
+ * with the last two in the observed values only. */
 static void
 test_ties (void)
 {

@@ -51,7 +51,7 @@ test_columns (void)
   assert_floats (blind->x, x, G_N_ELEMENTS (x));
 }
 
-/* One number of a table is changed, and the error must say what was wrong with it. */
+/* One number of a table is changed, and the error names its fault. */
 static void
 test_refusals (void)
 {
@@ -93,7 +93,7 @@ test_refusals (void)
   }
 }
 
-/* What is allowed at the limits: the largest float, a negative target, and what is not used. */
+/* Allowed: the largest float, a negative target, and NaN in a column that is not used. */
 static void
 test_limits (void)
 {

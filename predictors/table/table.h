@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * What everything in this room learns from.  A column is of numbers when every
+ * The input of all learning in this room.  A column is of numbers when every
  * cell that is not empty is one (also nan and inf, of any case), otherwise of
  * texts.  Values lie by columns, so that ten million rows of a few columns are
  * read at the speed of the disk and cost 8 bytes a number, 4 bytes a text. */
@@ -23,7 +23,7 @@ typedef struct {
 } PredictColumn;
 
 typedef struct {
-  char *source; /* what errors call it: the path */
+  char *source; /* its name in errors: the path */
   uint64_t n_rows;
   guint n_columns;
   PredictColumn *columns; /* [n_columns] */
