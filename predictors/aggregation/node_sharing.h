@@ -3,16 +3,16 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * The IPC model (ipc_model.h) needs the program's counters.  This one needs two figures of the
- * program, and the resources that the tasks of a node share: the outermost cache, and the bandwidth of buses and
- * memories.  Its times are modelled, not measured; print them as such.
+ * program, and the resources that the tasks of a node share: the outermost cache, and the bandwidth
+ * of buses and memories.  Its times are modelled, not measured; print them as such.
  *
  * Per unit of work of a task that had no more cache than its private one and memory for itself,
  *
  *   T = 1 - memory_share + memory_share * missed * crowding
  *
- *   missed    of the accesses that leave the private cache, the share that the task's part of the shared cache
- *             does not hold: the distances of reuse follow a power law that ends at the working set
- *             (Hartstein, Srinivasan, Puzak and Emma, "Cache miss behavior: is it sqrt 2?", CF 2006:
+ *   missed    of the accesses that leave the private cache, the share that the task's part of the
+ *             shared cache does not hold: the distances of reuse follow a power law that ends at
+ *             the working set (Hartstein, Srinivasan, Puzak and Emma, "Cache miss behavior: is it sqrt 2?", CF 2006:
  *             misses go with the size of a cache to the power of -0.5 on average, -0.3 to -0.7 by
  *             program).  With C the part, P the private cache, W the working set and a the exponent,
  *               missed = (C^-a - W^-a) / (P^-a - W^-a),      P <= C <= W
