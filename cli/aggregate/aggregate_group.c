@@ -291,7 +291,7 @@ print (FILE *out, const Result *result, CliFormat format)
 
     start[i] = (StartRow){ i == groups->best ? "*" : "", trial->name,
                            group_cost (result->costs, trial->cut_start),
-                           group_cost (result->costs, trial->cut_bettered),
+                           group_cost (result->costs, trial->cut_improved),
                            group_cost (result->costs, trial->cut) };
   }
   for (uint32_t rank = 0; rank < n_ranks; rank++)
