@@ -244,22 +244,16 @@ take (Session *session, gint timeout_ms, const sigset_t *mask, gboolean *taken, 
   } else if (is_run) {
     const char *hash = result.row->mapping_hash;
 
-    if (result.places != NULL && hash != NULL) {
-      StudyPlaces *places = g_new (StudyPlaces, 1);
-
-      *places =
-          (StudyPlaces){ g_strdup (hash), result.row->ranks, g_steal_pointer (&result.places) };
-      g_ptr_array_add (session->made->placements, places);
-    }
+    if (result.places != NULL && hash != NULL)
+      study_store_group_add_places (session->made, hash, result.row->ranks,
+                                    g_steal_pointer (&result.places));
     count_row (session, g_steal_pointer (&result.row), result.changed);
   } else if (result.edges != NULL) {
     const StudyPlanRun *run = run_at (plan, made.job - plan->runs->len);
     const StudyTrace *trace = g_ptr_array_index (plan->traces, run->trace);
-    StudyPackedEdges *edges = g_new (StudyPackedEdges, 1);
 
-    *edges = (StudyPackedEdges){ g_strdup (trace->hash), trace->n_ranks, result.n_edges,
-                                 g_steal_pointer (&result.edges) };
-    g_ptr_array_add (session->made->edges, edges);
+    study_store_group_add_edges (session->made, trace->hash, trace->n_ranks, result.n_edges,
+                                 g_steal_pointer (&result.edges));
   }
   study_pool_result_clear (&made);
   return good;

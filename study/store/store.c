@@ -503,13 +503,21 @@ study_store_file_text (StudyStore *store, GError **error)
 
 /* A transaction costs more than a row: runs that take milliseconds are stored many at a time. */
 
+static void
+packed_free (StudyPacked *packed)
+{
+  g_free (packed->hash);
+  g_bytes_unref (packed->packed);
+  g_free (packed);
+}
+
 StudyStoreGroup *
 study_store_group_new (void)
 {
   StudyStoreGroup *group = g_new (StudyStoreGroup, 1);
 
-  group->placements = g_ptr_array_new_with_free_func ((GDestroyNotify) study_places_free);
-  group->edges = g_ptr_array_new_with_free_func ((GDestroyNotify) study_packed_edges_free);
+  group->placements = g_ptr_array_new_with_free_func ((GDestroyNotify) packed_free);
+  group->edges = g_ptr_array_new_with_free_func ((GDestroyNotify) packed_free);
   group->rows = g_ptr_array_new_with_free_func ((GDestroyNotify) study_row_free);
   return group;
 }
@@ -523,19 +531,36 @@ study_store_group_free (StudyStoreGroup *group)
   g_free (group);
 }
 
+void
+study_store_group_add_places (StudyStoreGroup *group, const char *mapping_hash, uint32_t n_ranks,
+                              GBytes *packed)
+{
+  const StudyPacked places = { g_strdup (mapping_hash), n_ranks, 0, packed };
+
+  g_ptr_array_add (group->placements, g_memdup2 (&places, sizeof places));
+}
+
+void
+study_store_group_add_edges (StudyStoreGroup *group, const char *trace_hash, uint32_t n_ranks,
+                             uint64_t n_edges, GBytes *packed)
+{
+  const StudyPacked edges = { g_strdup (trace_hash), n_ranks, n_edges, packed };
+
+  g_ptr_array_add (group->edges, g_memdup2 (&edges, sizeof edges));
+}
+
 static gboolean
 put_all (StudyStore *store, const StudyStoreGroup *group, GError **error)
 {
-  for (guint at = 0; at < group->placements->len; at++) {
-    const StudyPlaces *places = g_ptr_array_index (group->placements, at);
+  gboolean done = TRUE;
 
-    if (!study_store_put_places (store, places->hash, places->n_ranks, places->packed, error))
-      return FALSE;
-  }
-  for (guint at = 0; at < group->edges->len; at++)
-    if (!study_store_put_packed_edges (store, g_ptr_array_index (group->edges, at), error))
-      return FALSE;
-  return study_store_insert_rows (store, (StudyRow **) group->rows->pdata, group->rows->len, error);
+  for (guint at = 0; done && at < group->placements->len; at++)
+    done = study_store_put_places (store, g_ptr_array_index (group->placements, at), error);
+  for (guint at = 0; done && at < group->edges->len; at++)
+    done = study_store_put_edges (store, g_ptr_array_index (group->edges, at), error);
+  for (guint at = 0; done && at < group->rows->len; at++)
+    done = study_store_insert_row (store, g_ptr_array_index (group->rows, at), error);
+  return done;
 }
 
 gboolean

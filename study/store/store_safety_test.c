@@ -169,7 +169,7 @@ put_for_ever (guint first)
   for (guint number = first;; number += 3) {
     StudyRow *rows[] = { fixture_row (number), fixture_row (number + 1), fixture_row (number + 2) };
 
-    if (!study_store_put_all (store, rows, 3, NULL))
+    if (!fixture_put (store, rows, 3, NULL))
       _exit (1);
     for (int at = 0; at < 3; at++)
       study_row_free (rows[at]);
@@ -240,7 +240,7 @@ fill_a_small_disk (void)
   while (error == NULL && n < 100000) {
     StudyRow *rows[] = { fixture_row (n), fixture_row (n + 1), fixture_row (n + 2) };
 
-    if (study_store_put_all (store, rows, 3, &error))
+    if (fixture_put (store, rows, 3, &error))
       n += 3;
     for (int at = 0; at < 3; at++)
       study_row_free (rows[at]);
@@ -273,7 +273,7 @@ test_full_disk_says_so (void)
   while (error == NULL) {
     g_autoptr (StudyRow) row = fixture_row (n);
 
-    if (study_store_put (store, row, &error))
+    if (fixture_put (store, &row, 1, &error))
       n++;
     g_assert_cmpuint (n, <, 10000);
   }
@@ -371,7 +371,7 @@ shard (guint odd)
     rows[at] = fixture_row (at);
   g_assert_true (study_store_set_plan (store, "shards", "text", rows, 6, NULL));
   for (guint at = odd; at < 6; at += 2)
-    g_assert_true (study_store_put (store, rows[at], NULL));
+    g_assert_true (fixture_put (store, &rows[at], 1, NULL));
   g_assert_true (study_store_put_machine (store, FIXTURE_MACHINE, "the text", NULL));
   for (guint at = 0; at < 6; at++)
     study_row_free (rows[at]);
@@ -459,7 +459,7 @@ test_merge_of_failures (void)
 
   row->status = STUDY_FAILED;
   row->error = g_strdup ("killed");
-  g_assert_true (study_store_put (store, row, NULL));
+  g_assert_true (fixture_put (store, &row, 1, NULL));
   g_assert_true (study_store_merge (store, even, NULL));
   keys = study_store_keys (store, FALSE, NULL);
   g_assert_cmpuint (g_hash_table_size (keys), ==, 3);
@@ -788,7 +788,7 @@ assert_put_refused (StudyStore *store, guint number, const char *words)
   g_autoptr (StudyRow) row = fixture_row (number);
   g_autoptr (GError) error = NULL;
 
-  g_assert_false (study_store_put (store, row, &error));
+  g_assert_false (fixture_put (store, &row, 1, &error));
   g_assert_error (error, STUDY_ERROR, STUDY_ERROR_MOVED);
   g_test_message ("%s", error->message);
   g_assert_true (g_str_has_prefix (error->message, path));
