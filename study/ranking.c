@@ -62,7 +62,7 @@ column_check (const char *name, GError **error)
     g_set_error (error, STUDY_ERROR, STUDY_ERROR_INPUT, "runs have no column \"%s\"%s", name,
                  meant);
   } else if (!study_row_column_is_number (column))
-    g_set_error (error, STUDY_ERROR, STUDY_ERROR_INPUT, "column \"%s\" is no number to rank by",
+    g_set_error (error, STUDY_ERROR, STUDY_ERROR_INPUT, "column \"%s\" has no numbers to rank by",
                  name);
   else
     return TRUE;

@@ -193,8 +193,8 @@ add_collective (Work *work, const TopoPatterns *patterns, const StudyBoundCollec
   guint before = work->curves->len;
 
   if (!study_collective_is_known (collective->kind)) {
-    g_set_error (error, STUDY_ERROR, STUDY_ERROR_OPTION, "%s: no table is made of it",
-                 trace_op_name (collective->kind));
+    g_set_error (error, STUDY_ERROR, STUDY_ERROR_OPTION,
+                 "%s: no table can be made of this collective", trace_op_name (collective->kind));
     return FALSE;
   }
   for (uint32_t i = 0; i < patterns->n; i++) {
@@ -286,7 +286,7 @@ make_run (void *data, guint job, gboolean *spent)
     g_strlcpy (made.error, error->message, sizeof made.error);
   else if (!(made.us > 0)) {
     made.us = NAN;
-    g_strlcpy (made.error, "an operation took no time at all", sizeof made.error);
+    g_strlcpy (made.error, "an operation took no time", sizeof made.error);
   }
   return g_bytes_new (&made, sizeof made);
 }
@@ -344,8 +344,8 @@ check_machine (const TopoMachine *machine, GError **error)
   }
   if (machine->node->n_cores > TOPO_MAX_RANKS_PER_NODE) {
     g_set_error (error, STUDY_ERROR, STUDY_ERROR_OPTION,
-                 "%s: a node of %u cores; at most %d can be", machine->spec, machine->node->n_cores,
-                 TOPO_MAX_RANKS_PER_NODE);
+                 "%s: its nodes have %u cores; at most %d are supported", machine->spec,
+                 machine->node->n_cores, TOPO_MAX_RANKS_PER_NODE);
     return FALSE;
   }
   return TRUE;

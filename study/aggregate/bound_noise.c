@@ -320,13 +320,13 @@ kind_s (const StudyNoise *noise, const PredictBoundKind *kind, double bytes, Stu
     return time_s;
   if (kind->where == PREDICT_BOUND_ALL)
     g_set_error (error, STUDY_ERROR, STUDY_ERROR_INPUT,
-                 "%s: nothing about %s of %u ranks ('hopcast aggregate table --collectives %s:%u' "
-                 "makes it)",
+                 "%s: no entry for %s of %u ranks ('hopcast aggregate table --collectives %s:%u' "
+                 "adds it)",
                  predict_bound_table_source (noise->table), kind->operation, kind->ranks,
                  kind->operation, kind->ranks);
   else
     g_set_error (error, STUDY_ERROR, STUDY_ERROR_INPUT,
-                 "%s: nothing about a message %s in placement %s, nor with more noise than its %u "
+                 "%s: no entry for a message %s in placement %s, nor for more noise than its %u "
                  "pairs and %u messages to other nodes",
                  predict_bound_table_source (noise->table),
                  kind->where == PREDICT_BOUND_WITHIN ? "within a node" : "between nodes",

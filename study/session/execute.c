@@ -137,7 +137,7 @@ static gboolean
 refuse_changed (const char *what, GError **error)
 {
   g_set_error (error, STUDY_ERROR, STUDY_ERROR_CHANGED,
-               "%s: is no longer what it was when the study began; begin again", what);
+               "%s: has changed since the study began; start it again", what);
   return FALSE;
 }
 

@@ -458,10 +458,9 @@ study_store_machine (StudyStore *store, const StudyRow *row, GError **error)
   }
   hash = study_machine_hash (machine);
   if (g_strcmp0 (hash, row->machine_hash) != 0) {
-    g_set_error (
-        error, STUDY_ERROR, STUDY_ERROR_CHANGED,
-        "%s: the files that describe %s are no longer what they were when it was simulated",
-        store->path, row->machine);
+    g_set_error (error, STUDY_ERROR, STUDY_ERROR_CHANGED,
+                 "%s: the files that describe %s have changed since it was simulated", store->path,
+                 row->machine);
     return NULL;
   }
   return study_store_check_machine (store, machine, row, error) ? g_steal_pointer (&machine) : NULL;
@@ -526,7 +525,7 @@ read_places (const StudyStoreCursor *cursor, GError **error)
   }
   actual = study_mapping_hash (mapping);
   if (strcmp (actual, hash) != 0) {
-    study_store_bad_cell (cursor, "places", error, "the places are not those of their hash");
+    study_store_bad_cell (cursor, "places", error, "the places do not match their hash");
     return NULL;
   }
   return g_steal_pointer (&mapping);
@@ -561,8 +560,8 @@ check_places (const StudyStoreCursor *cursor, const TopoMapping *mapping, const 
                                    rank, slot, node, row->nodes, row->ranks_per_node);
     if (slots[node] >> slot & 1)
       return study_store_bad_cell (cursor, "places", error,
-                                   "rank %u is in slot %u of node %u, as one before it", rank, slot,
-                                   node);
+                                   "rank %u is in slot %u of node %u, like an earlier rank", rank,
+                                   slot, node);
     slots[node] |= G_GUINT64_CONSTANT (1) << slot;
   }
   return TRUE;

@@ -99,14 +99,14 @@ test_what_is_no_store (void)
   assert_refused (path, STUDY_STORE_WRITE, STUDY_ERROR_STORE, "No such file");
   assert_refused (folder, STUDY_STORE_READ, STUDY_ERROR_STORE, "is a folder");
   g_assert_true (g_file_set_contents (path, "", 0, NULL));
-  assert_refused (path, STUDY_STORE_READ, STUDY_ERROR_STORE, "no store of hopcast");
+  assert_refused (path, STUDY_STORE_READ, STUDY_ERROR_STORE, "not a hopcast store");
   g_assert_true (g_file_set_contents (path, "[study]\nthis is a study, no store\n", -1, NULL));
-  assert_refused (path, STUDY_STORE_READ, STUDY_ERROR_STORE, "no store of hopcast");
-  assert_refused (path, STUDY_STORE_CREATE, STUDY_ERROR_STORE, "no store of hopcast");
+  assert_refused (path, STUDY_STORE_READ, STUDY_ERROR_STORE, "not a hopcast store");
+  assert_refused (path, STUDY_STORE_CREATE, STUDY_ERROR_STORE, "not a hopcast store");
   g_unlink (path);
   meddle (path, "CREATE TABLE t (x)");
-  assert_refused (path, STUDY_STORE_READ, STUDY_ERROR_STORE, "no store of hopcast");
-  assert_refused (path, STUDY_STORE_CREATE, STUDY_ERROR_STORE, "no store of hopcast");
+  assert_refused (path, STUDY_STORE_READ, STUDY_ERROR_STORE, "not a hopcast store");
+  assert_refused (path, STUDY_STORE_CREATE, STUDY_ERROR_STORE, "not a hopcast store");
 }
 
 static void
@@ -585,7 +585,7 @@ test_foreign_cells (void)
     { "UPDATE machines SET text = 5.5 || x'00'", "column text" },
     { "UPDATE placements SET ranks = 9", "table placements, row 1, column places: expected 9" },
     { "UPDATE placements SET places = (SELECT places FROM placements WHERE rowid = 2)",
-      "row 1, column places: the places are not those of their hash" },
+      "row 1, column places: the places do not match their hash" },
     { "UPDATE placements SET places = 'x'", "column places: expected a blob, found a text" },
     { "UPDATE edges SET ranks = 7", "table edges, row 1, column data: an edge from rank 7 to 0" },
     { "UPDATE edges SET ranks = 9", "table edges, row 1, column ranks: 9, but a run of it has 8" },
@@ -665,7 +665,7 @@ test_places_beyond_the_machine (void)
   assert_misplaced (beyond, "rank 7 is in slot 0 of node 1000");
   assert_misplaced (slot, "rank 7 is in slot 1 of node 7");
   assert_misplaced (far_slot, "slot 300 of rank 7");
-  assert_misplaced (twice, "rank 7 is in slot 0 of node 6, as one before it");
+  assert_misplaced (twice, "rank 7 is in slot 0 of node 6, like an earlier rank");
 }
 
 /* A NaN in the times of a rank. */
