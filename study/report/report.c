@@ -435,13 +435,10 @@ add_mapping (GString *json, Report *report, const StudyRanked *ranked, gboolean 
   add_member (json, "values");
   g_string_append_c (json, '[');
   for (gsize column = 0; column < G_N_ELEMENTS (columns); column++) {
-    double value = (double) NAN;
+    const StudyField *field = study_row_find_field (columns[column].name);
 
-    for (guint at = 0; at < study_row_n_columns (FALSE); at++)
-      if (!strcmp (study_row_field (at)->name, columns[column].name))
-        value = study_row_number (ranked->row, study_row_field (at));
     add_comma (json);
-    add_number (json, value);
+    add_number (json, study_row_number (ranked->row, field));
   }
   for (guint feature = 0; feature < SIM_N_FEATURES; feature++) {
     add_comma (json);
