@@ -59,7 +59,7 @@ refused "a size twice" 2 "--sizes: 8 bytes are listed twice" \
   "$hopcast" aggregate table --machine systemg:2 --sizes 8,16,8
 refused "a collective that is none" 2 "--collectives: 'gossip:4'" \
   "$hopcast" aggregate table --machine systemg:2 --collectives gossip:4
-refused "a collective without a form" 1 "scan: no table is made of it" \
+refused "a collective without a form" 1 "scan: no table can be made" \
   "$hopcast" aggregate table --machine systemg:2 --only-collectives --collectives scan:4
 refused "no collectives alone" 2 "--only-collectives: --collectives says which" \
   "$hopcast" aggregate table --machine systemg:2 --only-collectives

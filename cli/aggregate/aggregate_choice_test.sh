@@ -247,7 +247,7 @@ choose "$@" --table broken.csv -q
 refused "no table" 1 "broken.csv"
 awk '$2 == "finalize" { print $1, "allReduce 8 0 6" } { print }' ring.ti >reduce.ti
 choose reduce.ti --trace-ranks 16 --machine systemg:16 --table table.csv -q
-refused "a table that lacks a collective" 1 "table.csv: nothing about allreduce of 16 ranks"
+refused "a table that lacks a collective" 1 "table.csv: no entry for allreduce of 16 ranks"
 choose "$@" --no-simulate
 refused "nothing left to compare" 2 "--no-simulate leaves nothing to compare without --table FILE"
 choose "$@" --by bound

@@ -309,13 +309,13 @@ search (Job *job, guint *best, guint *n_runs, GError **error)
 
   progress = cli_progress_new (options->talk.quiet);
   plan = (StudyTrialPlan){
-    .trials = { .trace_path = job->path,
-                .trace_options = { .n_ranks = (uint32_t) options->trace.n_ranks,
-                                   .from_region = options->trace.from_region,
-                                   .allow_lossy = options->trace.allow_lossy },
-                .network = (SimNetworkKind) options->network,
-                .policy = (RoutePolicy) options->routing,
-                .n_threads = (guint) options->threads },
+    .trace_path = job->path,
+    .trace_options = { .n_ranks = (uint32_t) options->trace.n_ranks,
+                       .from_region = options->trace.from_region,
+                       .allow_lossy = options->trace.allow_lossy },
+    .network = (SimNetworkKind) options->network,
+    .policy = (RoutePolicy) options->routing,
+    .n_threads = (guint) options->threads,
     .compute_scale = options->compute_scale,
     .seed = (uint64_t) options->seed,
     .n_runs = options->budget_n,

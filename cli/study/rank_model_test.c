@@ -64,7 +64,7 @@ add_load (const RankFiles *files)
   }
   g_assert_true (
       study_store_set_plan (store, "little", "", (StudyRow *const *) rows->pdata, rows->len, NULL));
-  g_assert_true (study_store_put_all (store, (StudyRow *const *) rows->pdata, rows->len, NULL));
+  g_assert_true (fixture_put (store, (StudyRow *const *) rows->pdata, rows->len, NULL));
 }
 
 /* max_bytes is 100 - n for mapping n: the last mapping is predicted to be the fastest, although it

@@ -180,7 +180,7 @@ mv new.map places.map
 kill -CONT "$worker"
 wait $master
 status=$?
-says "a map file that changes ends its runs" 3 "is no longer what it was"
+says "a map file that changes ends its runs" 3 "has changed since the study began"
 run "$hopcast" study run changing.study
 says "begun again, it is another one" 0 "0 failed"
 table changing.store >changed.csv
