@@ -207,13 +207,12 @@ cli_parse_format (CliFormatOptions *options, GError **error)
   return choice >= 0;
 }
 
-gpointer
-cli_usage_of (gpointer made, GError **error)
+/* Returns `made`; when it is NULL, turns an *error STUDY_ERROR_OPTION into CLI_ERROR_USAGE. */
+static gpointer
+usage_of (gpointer made, GError **error)
 {
-  if (made == NULL && g_error_matches (*error, STUDY_ERROR, STUDY_ERROR_OPTION)) {
-    (*error)->domain = CLI_ERROR;
-    (*error)->code = CLI_ERROR_USAGE;
-  }
+  if (made == NULL && g_error_matches (*error, STUDY_ERROR, STUDY_ERROR_OPTION))
+    cli_blame_usage (*error);
   return made;
 }
 
@@ -227,13 +226,13 @@ cli_machine_new (const CliMachineOptions *options, GError **error)
     cli_refuse (error, "--machine SPEC is missing");
     return NULL;
   }
-  return cli_usage_of (study_machine_new (&inputs, error), error);
+  return usage_of (study_machine_new (&inputs, error), error);
 }
 
 TopoMapping *
 cli_mapping_new (const char *text, TopoMachine *machine, uint32_t n_ranks, GError **error)
 {
-  return cli_usage_of (study_mapping_new (text, machine, n_ranks, error), error);
+  return usage_of (study_mapping_new (text, machine, n_ranks, error), error);
 }
 
 Trace *
@@ -250,10 +249,8 @@ cli_trace_open (const char *path, const CliTraceOptions *options, GError **error
   }
   trace = trace_open (path, &trace_options, error);
   /* A pattern is wrong by its text alone. */
-  if (trace == NULL && trace_pattern_is_spec (path)) {
-    (*error)->domain = CLI_ERROR;
-    (*error)->code = CLI_ERROR_USAGE;
-  }
+  if (trace == NULL && trace_pattern_is_spec (path))
+    cli_blame_usage (*error);
   return trace;
 }
 

@@ -61,9 +61,6 @@ cli_parse_choice (const char *option, const char *text, const char *const *choic
 /* Checks --format; the default is a table. */
 gboolean cli_parse_format (CliFormatOptions *options, GError **error);
 
-/* Returns `made`; when it is NULL, turns an *error STUDY_ERROR_OPTION into CLI_ERROR_USAGE. */
-gpointer cli_usage_of (gpointer made, GError **error);
-
 /* The machine of options->spec with the other options applied. */
 TopoMachine *cli_machine_new (const CliMachineOptions *options, GError **error);
 

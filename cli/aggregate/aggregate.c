@@ -16,8 +16,7 @@ cli_aggregate_machine (const CliMachineOptions *options, GError **error)
 
   if (machine == NULL || machine->node != NULL)
     return g_steal_pointer (&machine);
-  g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
-               "%s is a torus: nothing is said of the inside of its nodes", machine->spec);
+  cli_fail (error, "%s is a torus: nothing is said of the inside of its nodes", machine->spec);
   return NULL;
 }
 
@@ -195,7 +194,7 @@ cli_aggregate (int argc, char **argv, GError **error)
   if (!cli_parse (context, argc, argv, names, &trace, error))
     return CLI_FAILED;
   if (options.machine.spec == NULL) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--machine SPEC is missing");
+    cli_refuse (error, "--machine SPEC is missing");
     return CLI_FAILED;
   }
   if (!cli_choice_check (&options, trace, error) || !aggregate (trace, &options, error))

@@ -171,11 +171,9 @@ open_inputs (Work *work, CliProgress *progress, GError **error)
     if ((uint32_t) options->pattern > work->patterns->n)
       return cli_refuse (error, "--pattern: %d is not within 1..%u", options->pattern,
                          work->patterns->n);
-    if (work->patterns->pattern[options->pattern - 1].excluded != NULL) {
-      g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "--pattern %d: %s", options->pattern,
-                   work->patterns->pattern[options->pattern - 1].excluded);
-      return FALSE;
-    }
+    if (work->patterns->pattern[options->pattern - 1].excluded != NULL)
+      return cli_fail (error, "--pattern %d: %s", options->pattern,
+                       work->patterns->pattern[options->pattern - 1].excluded);
   }
   grouping.table = work->table;
   work->aggregate = study_aggregate_new (work->trace, work->patterns, &grouping, cli_progress_share,

@@ -80,10 +80,8 @@ read_trace (const char *path, GPtrArray *tasks, GError **error)
       }
     if (next == TRACE_NEXT_ERROR)
       return FALSE;
-    if (!(instructions > 0 && cycles > 0)) {
-      g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "%s has no counters", source);
-      return FALSE;
-    }
+    if (!(instructions > 0 && cycles > 0))
+      return cli_fail (error, "%s has no counters", source);
     task = predict_task_new (source);
     task->ipc = instructions / cycles;
     g_ptr_array_add (tasks, task);

@@ -87,8 +87,7 @@ refuse_row (const PredictTable *table, uint64_t row, const char *what, GError **
 {
   g_autofree char *place = predict_table_place (table, row);
 
-  g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "%s: %s", place, what);
-  return FALSE;
+  return cli_fail (error, "%s: %s", place, what);
 }
 
 static gboolean
@@ -103,10 +102,8 @@ read_runs (Runs *runs, const char *path, const TopoMachine *machine, double foot
 
   if (table == NULL || !predict_table_has_all (table, names, error))
     return FALSE;
-  if (table->n_rows == 0 || table->n_rows > G_MAXINT32) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "%s: no runs, or too many", path);
-    return FALSE;
-  }
+  if (table->n_rows == 0 || table->n_rows > G_MAXINT32)
+    return cli_fail (error, "%s: no runs, or too many", path);
   if (!(runs->program = predict_table_groups (table, "program", &runs->n_programs, error)) ||
       !(pattern = predict_table_finite (table, "pattern", error)) ||
       !(ranks = predict_table_finite (table, "ranks", error)) ||

@@ -106,24 +106,18 @@ pick_runs (const Keys *keys, uint64_t *picked, GError **error)
     g_autofree char *detail = NULL;
     const GArray *rows = g_hash_table_lookup (of_name, name);
 
-    if (rows == NULL) {
-      g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "%s: %s has no run with %s", place,
-                   keys->runs->source, name);
-      return FALSE;
-    }
+    if (rows == NULL)
+      return cli_fail (error, "%s: %s has no run with %s", place, keys->runs->source, name);
     if (rows->len > 1) {
       detail = difference_of (keys->runs, rows);
-      g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
-                   "%s: %s has %u runs with %s; what tells them apart is %s", place,
-                   keys->runs->source, rows->len, name, detail);
-      return FALSE;
+      return cli_fail (error, "%s: %s has %u runs with %s; what tells them apart is %s", place,
+                       keys->runs->source, rows->len, name, detail);
     }
     picked[row] = g_array_index (rows, uint64_t, 0);
     if (taken[picked[row]] > 0) {
       detail = predict_table_place (keys->measured, taken[picked[row]] - 1);
-      g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
-                   "%s: the run with %s was measured before, at %s", place, name, detail);
-      return FALSE;
+      return cli_fail (error, "%s: the run with %s was measured before, at %s", place, name,
+                       detail);
     }
     taken[picked[row]] = row + 1;
   }
@@ -154,10 +148,10 @@ measured_runs (const PredictTable *runs, const PredictTable *measured, const cha
     keys.in_measured[keys.n++] = (guint) (in_measured - measured->columns);
   }
   if (keys.n == 0) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
-                 "%s: no column says which run was measured: trace, machine, mapping, key or "
-                 "another of what goes into a run",
-                 measured->source);
+    cli_fail (error,
+              "%s: no column says which run was measured: trace, machine, mapping, key or "
+              "another of what goes into a run",
+              measured->source);
     return NULL;
   }
   if (!pick_runs (&keys, picked, error))
@@ -736,12 +730,10 @@ correct (const PredictCorrectionData *data, const PredictCorrectionSettings *set
   /* The corrected model is written only when the verdict is for it. */
   if (options->output == NULL)
     return TRUE;
-  if (shown.best == NULL || (correction->verdict != PREDICT_TAKE_TERM && !options->anyway)) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_WRITE, "%s: not written: %s: %s%s", options->output,
-                 verdicts[correction->verdict], correction->reason,
-                 shown.best != NULL ? " (--anyway writes it all the same)" : "");
-    return FALSE;
-  }
+  if (shown.best == NULL || (correction->verdict != PREDICT_TAKE_TERM && !options->anyway))
+    return cli_fail (error, "%s: not written: %s: %s%s", options->output,
+                     verdicts[correction->verdict], correction->reason,
+                     shown.best != NULL ? " (--anyway writes it all the same)" : "");
   text = predict_correction_text (data->model, shown.best);
   return cli_outfile_write (options->output, text, error);
 }

@@ -51,7 +51,7 @@ keep_input (GError **error)
   kept = kept && fflush (file) == 0 && dup2 (fileno (file), STDIN_FILENO) >= 0 &&
          lseek (STDIN_FILENO, 0, SEEK_SET) == 0;
   if (!kept)
-    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "standard input: %s", g_strerror (errno));
+    cli_fail (error, "standard input: %s", g_strerror (errno));
   if (file != NULL)
     fclose (file);
   return kept;
@@ -75,10 +75,8 @@ reader_open (Reader *reader, const char *path, GError **error)
   else if (lseek (STDIN_FILENO, input_start, SEEK_SET) >= 0 &&
            (descriptor = dup (STDIN_FILENO)) >= 0)
     reader->file = gzdopen (descriptor, "rb");
-  if (reader->file == NULL) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "%s: %s", path, g_strerror (errno));
-    return FALSE;
-  }
+  if (reader->file == NULL)
+    return cli_fail (error, "%s: %s", path, g_strerror (errno));
   gzbuffer (reader->file, BUFFER_BYTES);
   return TRUE;
 }
@@ -204,9 +202,7 @@ copy_file (const PredictTable *table, const char *path, const CliNewColumn *colu
   }
   if (row == table->n_rows)
     return TRUE;
-  g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "%s: has changed while it was read",
-               table->source);
-  return FALSE;
+  return cli_fail (error, "%s: has changed while it was read", table->source);
 }
 
 /* Prints the table as CSV with the numbers of `columns` (ended by a NULL name) behind each row: the
@@ -218,11 +214,8 @@ table_copy (const PredictTable *table, const char *path, const CliNewColumn *col
             GError **error)
 {
   for (const CliNewColumn *column = columns; column->name != NULL; column++)
-    if (predict_table_find (table, column->name) != NULL) {
-      g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "%s: has a column '%s' already",
-                   table->source, column->name);
-      return FALSE;
-    }
+    if (predict_table_find (table, column->name) != NULL)
+      return cli_fail (error, "%s: has a column '%s' already", table->source, column->name);
   if (table->lines != NULL)
     return copy_file (table, path, columns, out, error);
   for (guint column = 0; column < table->n_columns; column++) {

@@ -83,8 +83,7 @@ choose_features (const PredictTable *table, const char *text, const char *target
       g_ptr_array_add (features, g_strdup (column->name));
   }
   if (features->len == 0) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
-                 "%s: no column of numbers to learn from besides the target", table->source);
+    cli_fail (error, "%s: no column of numbers to learn from besides the target", table->source);
     return NULL;
   }
   g_ptr_array_add (features, NULL);

@@ -21,11 +21,8 @@ matrix_features (const char *path, const CliMapOptions *options, TopoMachine *ma
 
   if (!matrix)
     return FALSE;
-  if (options->n_ranks != G_MININT && (uint32_t) options->n_ranks < n_ranks) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "%s: has %u ranks, --ranks says %d", path,
-                 n_ranks, options->n_ranks);
-    return FALSE;
-  }
+  if (options->n_ranks != G_MININT && (uint32_t) options->n_ranks < n_ranks)
+    return cli_fail (error, "%s: has %u ranks, --ranks says %d", path, n_ranks, options->n_ranks);
   mapping = cli_mapping_new (options->mapping, machine,
                              MAX (n_ranks, (uint32_t) MAX (options->n_ranks, 1)), error);
   if (!mapping || !(paths = route_paths_new (machine, error)) ||

@@ -236,11 +236,8 @@ prepare (Job *job, GError **error)
   /* More ranks than a matrix has are silent; a trace has all of its ranks. */
   job->n_ranks = study_matrix_ranks (job->matrix);
   if (asked != G_MININT && (uint32_t) asked != job->n_ranks) {
-    if (job->is_trace || (uint32_t) asked < job->n_ranks) {
-      g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "%s: has %u ranks, --ranks says %d",
-                   job->path, job->n_ranks, asked);
-      return FALSE;
-    }
+    if (job->is_trace || (uint32_t) asked < job->n_ranks)
+      return cli_fail (error, "%s: has %u ranks, --ranks says %d", job->path, job->n_ranks, asked);
     job->n_ranks = (uint32_t) asked;
   }
   if (!job->is_trace && network && options->network != SIM_NETWORK_LOAD)

@@ -77,8 +77,8 @@ cli_outfile_handle_signals (void)
 static void
 set_write_error (GError **error, const char *path, int error_number)
 {
-  g_set_error (error, CLI_ERROR, CLI_ERROR_WRITE, "%s: cannot write: %s", path,
-               error_number ? g_strerror (error_number) : "data was lost (disk full?)");
+  cli_fail (error, "%s: cannot write: %s", path,
+            error_number ? g_strerror (error_number) : "data was lost (disk full?)");
 }
 
 /* Whether the link is one of the kernel's names of an open file, such as /dev/stdout. */

@@ -500,11 +500,8 @@ write_best (StudyStore *store, const Ranking *ranking, const Options *options, G
     only = g_ptr_array_index (ranking->cases, number);
   }
   g_assert (only != NULL);
-  if (only->ranked->len == 0) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "%s: no mapping of \"%s\" is ranked",
-                 ranking->store, only->name);
-    return FALSE;
-  }
+  if (only->ranked->len == 0)
+    return cli_fail (error, "%s: no mapping of \"%s\" is ranked", ranking->store, only->name);
   row = ranked_at (only, 0)->row;
   if (!(machine = study_store_machine (store, row, error)) ||
       !(mapping = study_store_placement (store, row, error)) ||
@@ -552,11 +549,8 @@ rank_store (StudyStore *store, const Options *options, GError **error)
     if (cases == NULL)
       return cli_refuse (error, "--by: %s", trouble->message);
   }
-  if (cases->len == 0) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "%s: no run is done yet",
-                 study_store_path (store));
-    return FALSE;
-  }
+  if (cases->len == 0)
+    return cli_fail (error, "%s: no run is done yet", study_store_path (store));
   chosen = choose_cases (cases, options->wanted_case, error);
   if (chosen == NULL)
     return FALSE;

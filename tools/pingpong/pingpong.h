@@ -106,7 +106,7 @@ typedef struct {
 void cli_pingpong_seating_free (CliPingpongSeating *seating);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CliPingpongSeating, cli_pingpong_seating_free)
 
-/* With a tree, errors (CLI_ERROR_INPUT) when a process is not bound to a core, or to one that the
+/* With a tree, errors (CLI_ERROR_FILE) when a process is not bound to a core, or to one that the
  * tree lacks; node NULL: no tree.  Of processes that share a core only the first has it, with a
  * warning. */
 CliPingpongSeating *
@@ -152,7 +152,7 @@ typedef struct {
   GPtrArray *unreachable;
 } CliPingpongPlan;
 
-/* Of n_ranks processes on different seats.  NULL and *error (CLI_ERROR_INPUT) when the classes,
+/* Of n_ranks processes on different seats.  NULL and *error (CLI_ERROR_FILE) when the classes,
  * reachable or not, are more than noise.max_classes. */
 CliPingpongPlan *cli_pingpong_plan_new (const TopoLevels *levels, const CliPingpongSeat seats[],
                                         uint32_t n_ranks, CliPingpongNoise noise, GError **error);

@@ -50,7 +50,7 @@ assert_refused (const TopoNode *node, const CliPingpongProcess processes[], uint
   g_autoptr (GError) error = NULL;
 
   g_assert_null (cli_pingpong_seating_new (node, processes, n, &error));
-  g_assert_error (error, CLI_ERROR, CLI_ERROR_INPUT);
+  g_assert_error (error, CLI_ERROR, CLI_ERROR_FILE);
   g_assert_nonnull (strstr (error->message, words));
 }
 

@@ -205,8 +205,7 @@ seat_all (const CliPingpongOptions *options, uint32_t n_ranks, GError **error)
     if (machine == NULL)
       return NULL;
     if (machine->node == NULL) {
-      g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
-                   "%s is a torus: nothing is said of the inside of its nodes", machine->spec);
+      cli_fail (error, "%s is a torus: nothing is said of the inside of its nodes", machine->spec);
       return NULL;
     }
     node = g_steal_pointer (&machine->node);
@@ -218,7 +217,7 @@ seat_all (const CliPingpongOptions *options, uint32_t n_ranks, GError **error)
     if (cpus == NULL)
       return NULL;
     if (!cli_pingpong_bind (cpus)) {
-      g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "--bind: the system refuses to");
+      cli_fail (error, "--bind: the system refuses to");
       return NULL;
     }
     for (uint32_t rank = 0; rank < n_ranks; rank++)
@@ -273,12 +272,10 @@ plan_all (const CliPingpongOptions *options, uint32_t n_ranks, CliPingpongPlan *
     }
   }
   if (options->collectives->len > 0 &&
-      (*class = cli_pingpong_tasks_class (seating->levels, seating->seats, n_ranks)) == NULL) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
-                 "--collectives: the processes of a node do not use its cores as those of others, "
-                 "or share a core");
-    return FALSE;
-  }
+      (*class = cli_pingpong_tasks_class (seating->levels, seating->seats, n_ranks)) == NULL)
+    return cli_fail (
+        error, "--collectives: the processes of a node do not use its cores as those of others, "
+               "or share a core");
   return TRUE;
 }
 
@@ -309,12 +306,10 @@ run (int argc, char **argv, uint32_t n_ranks, GError **error)
     return write_text (NULL, help, error);
   if (options->version)
     return write_text (NULL, "hopcast-pingpong " PACKAGE_VERSION "\n", error);
-  if (n_ranks < 2) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
-                 "one process alone sends no messages: two are the least (mpirun -n 2); is mpirun "
-                 "that of the MPI that this was built with?");
-    return FALSE;
-  }
+  if (n_ranks < 2)
+    return cli_fail (
+        error, "one process alone sends no messages: two are the least (mpirun -n 2); is mpirun "
+               "that of the MPI that this was built with?");
   /* The output is checked before the measurement, and opened after it. */
   if (options->output != NULL) {
     g_autoptr (CliOutfile) file = cli_outfile_new (options->output, error);
@@ -325,12 +320,10 @@ run (int argc, char **argv, uint32_t n_ranks, GError **error)
   if (!plan_all (options, n_ranks, &plan, &class, error))
     return FALSE;
   job = (Job){ options, plan, class, n_ranks };
-  if (!options->dry_run && count_times (&job) == 0) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
-                 "nothing can be measured: no two processes share a node, and no two nodes have a "
-                 "process on the same core");
-    return FALSE;
-  }
+  if (!options->dry_run && count_times (&job) == 0)
+    return cli_fail (
+        error, "nothing can be measured: no two processes share a node, and no two nodes have a "
+               "process on the same core");
   text = options->dry_run ? list_rows (&job) : measure_rows (&job);
   return write_text (options->dry_run ? NULL : options->output, text, error);
 }
