@@ -131,6 +131,8 @@ refused "unknown routing" 2 "'zone9' is none of" $sim --routing zone9
 refused "negative compute scale" 2 "--compute-scale" $sim --compute-scale -1
 refused "setting without value" 2 "'link.hop_latency' is not of the form" $sim --set link.hop_latency
 refused "setting of an unknown key" 2 "link.colour" $sim --set link.colour=3
+refused "setting beyond the network" 2 "at most 60000 dynamic, 4095 bubble" simulate gen:ring:ranks=4 \
+  --machine bgq:32 --set router.bubble_tokens=5000
 refused "setting without unit" 2 "link.hop_latency=40" $sim --set link.hop_latency=40
 refused "times of a network without time" 2 "--ranks" $sim --network load --ranks r.csv
 refused "BGQNCL lines of three dimensions" 2 "five dimensions" \

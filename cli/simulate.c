@@ -274,8 +274,12 @@ simulate (const char *path, const Options *options, SimRunOptions *run_options, 
   run_options->timeline = timeline;
   run = sim_run (trace, machine, mapping, run_options, error);
   g_clear_pointer (&progress, cli_progress_free);
-  if (!run)
+  if (!run) {
+    /* A value of --set may be beyond what the network can build. */
+    if (options->machine.settings && g_error_matches (*error, SIM_ERROR, SIM_ERROR_NETWORK))
+      cli_blame_usage (*error);
     return FALSE;
+  }
 
   warning = timeline ? cli_timeline_warning (timeline, run->result.time_ps) : NULL;
   if (warning)
