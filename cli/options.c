@@ -4,8 +4,6 @@
 #include "cli/options.h"
 
 #include "base/csv.h"
-#include "cli/parse.h"
-#include "base/words.h"
 #include "cli/command.h"
 #include "base/text_file.h"
 #include "study/study_error.h"
@@ -160,44 +158,6 @@ cli_add_talk_options (GOptionContext *context, CliTalkOptions *options)
 }
 
 gboolean
-cli_parse (GOptionContext *context, int argc, char **argv, const char *const *names,
-           const char **values, GError **error)
-{
-  int next = 1;
-
-  if (!cli_parse_options (context, names, &argc, &argv, error))
-    return FALSE;
-  if (next < argc && !strcmp (argv[next], "--"))
-    next++;
-  for (; *names; names++, values++, next++) {
-    if (next >= argc && **names == '[') {
-      *values = NULL;
-      continue;
-    }
-    if (next >= argc)
-      return cli_refuse (error, "%s is missing", *names);
-    *values = argv[next];
-  }
-  return next >= argc || cli_refuse (error, "one argument too many: '%s'", argv[next]);
-}
-
-int
-cli_parse_choice (const char *option, const char *text, const char *const *choices, GError **error)
-{
-  g_autofree char *list = NULL, *meant = NULL;
-
-  if (text == NULL)
-    return 0;
-  for (int i = 0; choices[i]; i++)
-    if (!strcmp (text, choices[i]))
-      return i;
-  list = g_strjoinv (", ", (char **) choices);
-  meant = base_did_you_mean (text, choices);
-  cli_refuse (error, "%s: '%s' is none of %s%s", option, text, list, meant);
-  return -1;
-}
-
-gboolean
 cli_parse_format (CliFormatOptions *options, GError **error)
 {
   static const char *const names[] = { "table", "csv", "json", NULL };
@@ -243,10 +203,8 @@ cli_trace_open (const char *path, const CliTraceOptions *options, GError **error
                                        .allow_lossy = options->allow_lossy };
   Trace *trace;
 
-  if (options->n_ranks < 0 || options->n_ranks > MAX_TRACE_RANKS) {
-    cli_refuse (error, "--trace-ranks: %d is not within 0..%d", options->n_ranks, MAX_TRACE_RANKS);
+  if (!cli_check_number ("--trace-ranks", options->n_ranks, 0, MAX_TRACE_RANKS, error))
     return NULL;
-  }
   trace = trace_open (path, &trace_options, error);
   /* A pattern is wrong by its text alone. */
   if (trace == NULL && trace_pattern_is_spec (path))

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "cli/parse.h"
 #include "cli/print/output.h"
 #include "topology/mapping/mapping.h"
 #include "traces/trace.h"
@@ -46,17 +47,6 @@ void cli_add_unpack_option (GOptionContext *context);
 /* Of commands without --verbose. */
 void cli_add_quiet_option (GOptionContext *context, CliTalkOptions *options);
 void cli_add_talk_options (GOptionContext *context, CliTalkOptions *options);
-
-/* Parses, then checks that exactly the positional arguments `names`
- * (NULL-terminated) are left and puts them in values[]; they live in argv.  The last
- * may be in brackets: its value is NULL when it is not given. */
-gboolean cli_parse (GOptionContext *context, int argc, char **argv, const char *const *names,
-                    const char **values, GError **error);
-
-/* The index of `text` among the NULL-terminated choices, 0 when it is NULL; -1 and *error: it is none
- * of them. */
-int
-cli_parse_choice (const char *option, const char *text, const char *const *choices, GError **error);
 
 /* Checks --format; the default is a table. */
 gboolean cli_parse_format (CliFormatOptions *options, GError **error);

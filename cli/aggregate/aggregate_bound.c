@@ -168,9 +168,8 @@ open_inputs (Work *work, CliProgress *progress, GError **error)
     return FALSE;
   }
   if (options->pattern != G_MININT) {
-    if ((uint32_t) options->pattern > work->patterns->n)
-      return cli_refuse (error, "--pattern: %d is not within 1..%u", options->pattern,
-                         work->patterns->n);
+    if (!cli_check_number ("--pattern", options->pattern, 1, (int) work->patterns->n, error))
+      return FALSE;
     if (work->patterns->pattern[options->pattern - 1].excluded != NULL)
       return cli_fail (error, "--pattern %d: %s", options->pattern,
                        work->patterns->pattern[options->pattern - 1].excluded);

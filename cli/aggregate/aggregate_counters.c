@@ -176,8 +176,7 @@ count (char *const *paths, const Options *options, GError **error)
   g_autoptr (GPtrArray) tasks = g_ptr_array_new_with_free_func ((GDestroyNotify) predict_task_free);
   g_autoptr (GPtrArray) notes = g_ptr_array_new_with_free_func (g_free);
   g_auto (GStrv) events = NULL;
-  g_autoptr (CliOutfile) out =
-      cli_outfile_new (options->output != NULL ? options->output : "-", error);
+  g_autoptr (CliOutfile) out = cli_outfile_new (options->output, error);
 
   if (out == NULL)
     return FALSE;

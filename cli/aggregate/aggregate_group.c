@@ -360,8 +360,8 @@ check_options (Options *options, GError **error)
     return cli_refuse (error, "--parts: %d is not at least 1", options->n_parts);
   if (options->n_ranks != G_MININT && options->n_ranks < 1)
     return cli_refuse (error, "--ranks: %d is not at least 1", options->n_ranks);
-  if (options->n_starts < 1 || options->n_starts > MAX_STARTS)
-    return cli_refuse (error, "--starts: %d is not within 1..%d", options->n_starts, MAX_STARTS);
+  if (!cli_check_number ("--starts", options->n_starts, 1, MAX_STARTS, error))
+    return FALSE;
   if (options->seed < 0)
     return cli_refuse (error, "--seed: must not be negative");
   if (options->cost_name && !options->times)
@@ -554,7 +554,7 @@ cli_aggregate_group (int argc, char **argv, GError **error)
   if (!cli_parse (context, argc, argv, names, &result.source, error) ||
       !check_options (&options, error) || !load_costs (result.source, &options, &costs, error) ||
       !(groups = find_groups (&costs.graph, &options, error)) ||
-      !(file = cli_outfile_new (options.output ? options.output : "-", error)))
+      !(file = cli_outfile_new (options.output, error)))
     return CLI_FAILED;
   result.method = method_names[options.method];
   result.seed = (uint64_t) options.seed;

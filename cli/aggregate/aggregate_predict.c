@@ -95,8 +95,7 @@ predict (const char *model_path, const char *path, const Options *options, CliFo
   guint n, n_negative = 0;
   PredictRelativeErrors errors;
 
-  if (model == NULL ||
-      !(out = cli_outfile_new (options->output != NULL ? options->output : "-", error)) ||
+  if (model == NULL || !(out = cli_outfile_new (options->output, error)) ||
       !(table = predict_table_read (path, error)) ||
       !predict_ipc_apply (model, table, &answer, error))
     return FALSE;

@@ -570,14 +570,11 @@ add_options (GOptionContext *context, Options *options)
 
 /* given G_MININT: the option was not given. */
 static gboolean
-parse_count (const char *option, int given, guint least, guint most, guint *count, GError **error)
+parse_count (const char *option, int given, int least, int most, guint *count, GError **error)
 {
-  if (given == G_MININT)
-    return TRUE;
-  if (given < (int) least || given > (int) most)
-    return cli_refuse (error, "%s: %d is not within %u..%u", option, given, least, most);
-  *count = (guint) given;
-  return TRUE;
+  if (given != G_MININT)
+    *count = (guint) given;
+  return cli_check_number (option, given, least, most, error);
 }
 
 /* Names of functions, separated by commas; a repeated one is drawn more often.  The caller frees. */
@@ -645,7 +642,8 @@ check_options (Options *options, const char *train, PredictCorrectionSettings *s
     return cli_refuse (error, "--anyway needs -o FILE");
   if (!parse_count ("--case", options->number, 1, 4, &settings->number, error) ||
       !parse_count ("--trials", options->n_trials, 1, 1000000, &settings->n_trials, error) ||
-      !parse_count ("--threads", options->n_threads, 1, 1024, &settings->n_threads, error) ||
+      !parse_count ("--threads", options->n_threads, 1, CLI_MAX_THREADS, &settings->n_threads,
+                    error) ||
       !parse_count ("--population", options->population, 10, 100000, &settings->population,
                     error) ||
       !parse_count ("--generations", options->generations, 1, 1000000, &settings->generations,

@@ -346,7 +346,7 @@ predict (const char *model_path, const char *path, const Options *options, GErro
   const PredictColumn *observed = NULL;
 
   if (model == NULL || (!strcmp (path, "-") && !keep_input (error)) ||
-      !(out = cli_outfile_new (options->output != NULL ? options->output : "-", error)))
+      !(out = cli_outfile_new (options->output, error)))
     return FALSE;
   table = cli_learning_table (path, &options->learning, FALSE, options->talk.quiet, error);
   if (table == NULL ||
@@ -393,7 +393,7 @@ cli_predict (int argc, char **argv, GError **error)
     cli_refuse (error, "--interval: not between 0 and 1, as 0.9 is");
     return CLI_FAILED;
   }
-  if (!cli_check_threads (options.threads, error) ||
+  if (!cli_check_number ("--threads", options.threads, 0, CLI_MAX_THREADS, error) ||
       !cli_parse_learning (&options.learning, error) ||
       !predict (paths[0], paths[1], &options, error))
     return CLI_FAILED;

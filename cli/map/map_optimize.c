@@ -24,7 +24,6 @@
 
 #define MAX_BUDGET_S 1e9
 #define MAX_BUDGET_N 1e6
-#define MAX_THREADS  1024
 
 static const char *const objective_names[] = { "hop-bytes", "max-bytes", "both", NULL };
 
@@ -118,8 +117,8 @@ check_options (Options *options, GError **error)
     return cli_refuse (error,
                        "--budget: '%s' is neither seconds, such as 20s, nor a number of at least 1",
                        budget);
-  if (options->threads < 1 || options->threads > MAX_THREADS)
-    return cli_refuse (error, "--threads: %d is not within 1..%d", options->threads, MAX_THREADS);
+  if (!cli_check_number ("--threads", options->threads, 1, CLI_MAX_THREADS, error))
+    return FALSE;
   if (options->seed < 0)
     return cli_refuse (error, "--seed: must not be negative");
   if (!(options->compute_scale >= 0) || !isfinite (options->compute_scale))
