@@ -69,11 +69,10 @@ typedef struct {
   gboolean only_collectives, bind, dry_run, quiet, help, version;
 } CliPingpongOptions;
 
-CliPingpongOptions *cli_pingpong_options_new (void);
-void cli_pingpong_options_free (CliPingpongOptions *options);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (CliPingpongOptions, cli_pingpong_options_free)
+void cli_pingpong_options_clear (CliPingpongOptions *options);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CliPingpongOptions, cli_pingpong_options_clear)
 
-/* Errors are CLI_ERROR_USAGE, or GLib's own of options.  *help: the text of --help, for the caller
+/* *options starts as { 0 }, and is to be cleared also on failure.  Errors are CLI_ERROR_USAGE, or GLib's own of options.  *help: the text of --help, for the caller
  * to free. */
 gboolean cli_pingpong_options_parse (CliPingpongOptions *options, int argc, char **argv,
                                      char **help, GError **error);

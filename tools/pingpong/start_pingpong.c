@@ -282,50 +282,39 @@ plan_all (const CliPingpongOptions *options, uint32_t n_ranks, CliPingpongPlan *
 /* --- The program --- */
 
 static gboolean
-write_text (const char *path, const char *text, GError **error)
-{
-  g_autoptr (CliOutfile) file = cli_outfile_new (path != NULL ? path : "-", error);
-
-  if (file == NULL)
-    return FALSE;
-  fputs (text, cli_outfile_stream (file));
-  return cli_outfile_commit (file, error);
-}
-
-static gboolean
 run (int argc, char **argv, uint32_t n_ranks, GError **error)
 {
-  g_autoptr (CliPingpongOptions) options = cli_pingpong_options_new ();
+  g_auto (CliPingpongOptions) options = { 0 };
   g_autoptr (CliPingpongPlan) plan = NULL;
   g_autofree char *help = NULL, *class = NULL, *text = NULL;
   Job job;
 
-  if (!cli_pingpong_options_parse (options, argc, argv, &help, error))
+  if (!cli_pingpong_options_parse (&options, argc, argv, &help, error))
     return FALSE;
   if (help != NULL)
-    return write_text (NULL, help, error);
-  if (options->version)
-    return write_text (NULL, "hopcast-pingpong " PACKAGE_VERSION "\n", error);
+    return cli_outfile_write (NULL, help, error);
+  if (options.version)
+    return cli_outfile_write (NULL, "hopcast-pingpong " PACKAGE_VERSION "\n", error);
   if (n_ranks < 2)
     return cli_fail (
         error, "one process alone sends no messages: two are the least (mpirun -n 2); is mpirun "
                "that of the MPI that this was built with?");
   /* The output is checked before the measurement, and opened after it. */
-  if (options->output != NULL) {
-    g_autoptr (CliOutfile) file = cli_outfile_new (options->output, error);
+  if (options.output != NULL) {
+    g_autoptr (CliOutfile) file = cli_outfile_new (options.output, error);
 
     if (file == NULL)
       return FALSE;
   }
-  if (!plan_all (options, n_ranks, &plan, &class, error))
+  if (!plan_all (&options, n_ranks, &plan, &class, error))
     return FALSE;
-  job = (Job){ options, plan, class, n_ranks };
-  if (!options->dry_run && count_times (&job) == 0)
+  job = (Job){ &options, plan, class, n_ranks };
+  if (!options.dry_run && count_times (&job) == 0)
     return cli_fail (
         error, "nothing can be measured: no two processes share a node, and no two nodes have a "
                "process on the same core");
-  text = options->dry_run ? list_rows (&job) : measure_rows (&job);
-  return write_text (options->dry_run ? NULL : options->output, text, error);
+  text = options.dry_run ? list_rows (&job) : measure_rows (&job);
+  return cli_outfile_write (options.dry_run ? NULL : options.output, text, error);
 }
 
 static int
