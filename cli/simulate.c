@@ -143,11 +143,11 @@ check_options (Options *options, SimRunOptions *run, GError **error)
   if (options->ranks && run->network == SIM_NETWORK_LOAD)
     return cli_refuse (error, "--ranks: the load network has no times");
   if (run->network == SIM_NETWORK_LOAD && run->policy >= ROUTE_POLICY_ZONE0)
-    return cli_refuse (error, "--routing: the load network knows deterministic paths only");
+    return cli_refuse (error, "--routing: the load network has deterministic paths only");
   if (options->links && g_str_has_suffix (options->links, ".cnt") &&
       run->network != SIM_NETWORK_PACKET)
     return cli_refuse (error,
-                       "--links: BGQNCL lines count chunks, which only --network packet knows");
+                       "--links: BGQNCL lines count chunks, which only --network packet has");
   return cli_timeline_check (&options->timeline, run->network != SIM_NETWORK_LOAD, error);
 }
 
@@ -190,10 +190,10 @@ open_outputs (Outputs *outputs, const Options *options, const TopoMachine *machi
   if (options->links && g_str_has_suffix (options->links, ".cnt") &&
       !cli_links_fit_bgqncl (machine)) {
     if (machine->fabric)
-      return cli_refuse (error,
-                         "--links %s: BGQNCL lines are Blue Gene/Q's, %s is a switched fabric; "
-                         "other names get CSV",
-                         options->links, machine->spec);
+      return cli_refuse (
+          error,
+          "--links %s: BGQNCL lines are for Blue Gene/Q; %s is a switched fabric; other endings give CSV",
+          options->links, machine->spec);
     return cli_refuse (error,
                        "--links %s: BGQNCL lines need a machine of five dimensions, %s has %u",
                        options->links, machine->spec, machine->shape.n_dimensions);
@@ -257,10 +257,9 @@ simulate (const char *path, const Options *options, SimRunOptions *run_options, 
   /* Zones choose among the directions of a torus; packets of a fabric follow its tables, unless its
    * switches are adaptive. */
   if (machine->fabric && policy >= ROUTE_POLICY_ZONE0)
-    return cli_refuse (error,
-                       "--routing %s: zones are a torus's, %s is a switched fabric, whose tables "
-                       "say the way",
-                       study_routing_names[policy], machine->spec);
+    return cli_refuse (
+        error, "--routing %s: zones are for tori; %s is a switched fabric, routed by its tables",
+        study_routing_names[policy], machine->spec);
   if (machine->fabric && policy == ROUTE_POLICY_DETERMINISTIC)
     machine->parameters.switches.adaptive = TOPO_ADAPTIVE_NONE;
   timeline = cli_timeline_new (&options->timeline, trace_ranks (trace), error);

@@ -16,7 +16,7 @@ cli_aggregate_machine (const CliMachineOptions *options, GError **error)
 
   if (machine == NULL || machine->node != NULL)
     return g_steal_pointer (&machine);
-  cli_fail (error, "%s is a torus: nothing is said of the inside of its nodes", machine->spec);
+  cli_fail (error, "%s is a torus; the cores of its nodes are unknown", machine->spec);
   return NULL;
 }
 
@@ -30,8 +30,7 @@ cli_aggregate_bytes (const char *option, const char *text, uint64_t *bytes, GErr
   if (text == NULL)
     return TRUE;
   if (!topo_unit_parse (TOPO_UNIT_BYTES, text, &value, &cause) || value.whole == 0)
-    return cli_refuse (error, "%s: %s", option,
-                       cause != NULL ? cause->message : "no memory at all");
+    return cli_refuse (error, "%s: %s", option, cause != NULL ? cause->message : "must be above 0");
   *bytes = value.whole;
   return TRUE;
 }

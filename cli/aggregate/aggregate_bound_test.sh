@@ -61,7 +61,7 @@ refused "a collective that is none" 2 "--collectives: 'gossip:4'" \
   "$hopcast" aggregate table --machine systemg:2 --collectives gossip:4
 refused "a collective without a form" 1 "scan: no table is made of it" \
   "$hopcast" aggregate table --machine systemg:2 --only-collectives --collectives scan:4
-refused "no collectives alone" 2 "--only-collectives: --collectives says which" \
+refused "no collectives alone" 2 "--only-collectives needs --collectives" \
   "$hopcast" aggregate table --machine systemg:2 --only-collectives
 refused "no machine" 2 "--machine SPEC is missing" "$hopcast" aggregate table
 

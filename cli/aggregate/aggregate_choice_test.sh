@@ -94,7 +94,7 @@ same "and to programs" "null 1" \
 choose "$@" --report page.html -q
 same "and on the page" "1 0" "$(grep -c '<p>No recommendation\|<p>no recommendation' page.html) $(grep -c 'Chosen' page.html)"
 choose "$@" -o best
-refused "no files of what is not recommended" 2 "--pattern ID says of which one the files are to be"
+refused "no files of what is not recommended" 2 "--pattern ID chooses one for the files"
 choose "$@" -o named --pattern 8
 same "but of a pattern that is named" "8 8" "$(sed -n 's/^rank [0-9]*=\(node[0-9]*\) .*/\1/p' named.rankfile |
   sort | uniq -c | awk '{ printf "%s%s", (NR > 1 ? " " : ""), $1 }')"
@@ -214,11 +214,11 @@ same "what fits a cache shares no memory" "0.2 0.2" \
 choose "$@" --memory-share '50 %'
 same "a model is called one" 1 "$(grep -c '^computation: a model of the node, not measured;' out)"
 choose "$@" --memory-share '50 %' --ipc ipc.csv
-refused "two of them" 2 "--ipc and --memory-share both say how computations change"
+refused "two of them" 2 "--ipc and --memory-share are two models of computation"
 choose "$@" --computation node
 refused "a model without a figure" 2 "--computation node needs --memory-share SHARE"
 choose "$@" --memory-share '101 %'
-refused "more than all" 2 "--memory-share: '101 %' is not within 0 and 100 %"
+refused "more than all" 2 "--memory-share: '101 %' is not within 0..100 %"
 
 # The upper bound, by a table that is there: of two sizes, all classes.
 run "$hopcast" aggregate table --machine systemg:2 --sizes 1,100000 -q -o table.csv
@@ -249,11 +249,11 @@ awk '$2 == "finalize" { print $1, "allReduce 8 0 6" } { print }' ring.ti >reduce
 choose reduce.ti --trace-ranks 16 --machine systemg:16 --table table.csv -q
 refused "a table that lacks a collective" 1 "table.csv: nothing about allreduce of 16 ranks"
 choose "$@" --no-simulate
-refused "nothing left to compare" 2 "--no-simulate leaves nothing to compare without --table FILE"
+refused "nothing left to compare" 2 "--no-simulate needs --table FILE"
 choose "$@" --by bound
 refused "a bound without a table" 2 "--by bound needs --table FILE"
 choose "$@" --table table.csv --no-simulate --by simulation
-refused "no simulation to choose by" 2 "--by simulation does not go with --no-simulate"
+refused "no simulation to choose by" 2 "--by simulation and --no-simulate exclude each other"
 
 # What cannot be.
 sed s/ring,7,1.8/ring,7,0/ ipc.csv >zero.csv
@@ -269,7 +269,7 @@ choose "$@" --ipc two.csv --program wring
 refused "no such program" 1 'two.csv: has no program "wring"; it has ring, other'
 grep -v ring,1 ipc.csv >none.csv
 choose "$@" --ipc none.csv
-refused "no IPC of the trace's pattern" 1 "none.csv: tells no IPC of pattern 1"
+refused "no IPC of the trace's pattern" 1 "none.csv: no IPC of pattern 1, in which the trace was recorded"
 choose ring.ti --trace-ranks 16 --machine systemg:1
 refused "more ranks than cores" 1 "systemg:1: 16 ranks are more than 1 nodes of 8 have room for"
 choose ring.ti --trace-ranks 16 --machine systemg:8 --ipc ipc.csv --set 'node.compute=1 Gflop/s'
@@ -286,13 +286,13 @@ refused "nothing fits" 1 "all patterns are excluded; pattern 1: 1 task of 9 GiB 
 choose ring.ti --trace-ranks 16 --machine systemg:8 --reference 2 --format csv -q
 same "another one does not" "excluded needs 16 nodes of 8" "$(awk -F, '$2 == 1 { print $(NF - 1), $NF }' out)"
 choose ring.ti --trace-ranks 16 --machine bgq:32
-refused "a torus" 1 "is a torus: nothing is said of the inside of its nodes"
+refused "a torus" 1 "is a torus; the cores of its nodes are unknown"
 choose ring.ti --trace-ranks 16
 refused "no machine" 2 "--machine SPEC is missing"
 choose "$@" --ranks 16,32
 refused "nothing to fill in" 2 "has no {ranks}"
 choose 'gen:ring:ranks={ranks}' --machine systemg:16
-refused "nothing to fill in with" 2 "--ranks says what takes the place of {ranks}"
+refused "nothing to fill in with" 2 "{ranks} needs --ranks N,N,..."
 choose "$@" --max-slowdown fast
 refused "no share" 2 "--max-slowdown: "
 

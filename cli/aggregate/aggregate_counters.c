@@ -126,7 +126,7 @@ choose_events (const GPtrArray *tasks, const char *text, GPtrArray *notes, GErro
   }
   for (char **event = events; *event != NULL; event++)
     if (**event == '\0' || predict_ipc_is_reserved (*event)) {
-      cli_refuse (error, "--events: '%s' is no event", *event);
+      cli_refuse (error, "--events: '%s' is not an event", *event);
       return NULL;
     }
   return g_steal_pointer (&events);

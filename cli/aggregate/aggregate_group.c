@@ -365,7 +365,7 @@ check_options (Options *options, GError **error)
   if (options->seed < 0)
     return cli_refuse (error, "--seed: must not be negative");
   if (options->cost_name && !options->times)
-    return cli_refuse (error, "--cost: without --times FILE costs are bytes");
+    return cli_refuse (error, "--cost needs --times FILE");
   if (options->method_name && (options->method = cli_parse_choice ("--method", options->method_name,
                                                                    method_names, error)) < 0)
     return FALSE;

@@ -68,7 +68,7 @@ succeeds "predict" predict-ipc model.json test.csv
 holds "a line for each program and pattern" test "$(wc -l <out)" = 41
 holds "the columns" test "$(head -1 out)" = "program,pattern,ipc_predicted,ipc_observed,error"
 holds "the law is found" awk -F, 'NR > 1 && ($5 * $5 > 1e-8) { bad = 1 } END { exit bad }' out
-holds "the errors are told" grep -q 'hopcast: 40 of 40 predictions are known: mean error 0.000 %' err
+holds "the errors are told" grep -q 'hopcast: 40 of 40 predictions have an observed IPC: mean error 0.000 %' err
 awk -F, '$2 != 1 && $2 != 8' test.csv >samples.csv
 succeeds "predict what is not known" predict-ipc model.json samples.csv -o predicted.csv
 holds "nothing is observed" test "$(head -1 predicted.csv)" = "program,pattern,ipc_predicted"
@@ -106,8 +106,8 @@ refused "a sample is missing" 1 'row.csv: program "p1" has no row of sample patt
   train-ipc row.csv -o no.json
 refused "to predict too" 1 'program "p1" has no row of sample pattern 4' predict-ipc model.json row.csv
 refused "an unknown event" 1 'there is no column "flops"' train-ipc train.csv --events flops -o no.json
-refused "no event" 2 "'ipc' is no event" train-ipc train.csv --events ipc
-refused "an empty name" 2 "is no list of names" train-ipc train.csv --samples 4,,5
+refused "no event" 2 "'ipc' is not an event" train-ipc train.csv --events ipc
+refused "an empty name" 2 "is not a list of names" train-ipc train.csv --samples 4,,5
 refused "no number of events" 2 "is not auto:N" train-ipc train.csv --events auto:x
 refused "a sample twice" 1 "sample pattern '4' is named twice" train-ipc train.csv --samples 4,4
 refused "nothing to predict" 1 "nothing to predict" train-ipc samples.csv

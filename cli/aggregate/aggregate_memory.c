@@ -78,8 +78,7 @@ parse (Options *options, int argc, char **argv, const char **path, GError **erro
       !cli_aggregate_bytes ("--working-set", options->working_set, &bytes, error))
     return FALSE;
   options->footprint_bytes = bytes > 0 ? (double) bytes : (double) INFINITY;
-  return options->machine.spec != NULL ||
-         cli_refuse (error, "--machine SPEC is missing: whose patterns are these?");
+  return options->machine.spec != NULL || cli_refuse (error, "--machine SPEC is missing");
 }
 
 static gboolean
@@ -223,7 +222,7 @@ learn (const char *path, const Options *options, GError **error)
         "times are met within %.2g %% (root mean square) by a model of the node, not counters\n",
         100 * figures->log_rms);
   else
-    fputs ("a model of the node, not counters; so few times are met in any case\n", stderr);
+    fputs ("a model of the node, not counters; so few times fit exactly in any case\n", stderr);
   return TRUE;
 }
 

@@ -124,7 +124,7 @@ fi
 list
 refused "no node" 2 "--node FILE.xml or --machine SPEC is missing"
 list --machine systemg:2 --node node.xml
-refused "two nodes" 2 "both say the node"
+refused "two nodes" 2 "exclude each other"
 list --machine systemg:2 --ranks 17
 refused "more ranks than cores" 1 "systemg:2: 17 ranks are more than 2 nodes of 8 have room for"
 list --machine systemg:2 --ranks 0
@@ -132,7 +132,7 @@ refused "no ranks" 2 "--ranks: 0 is not within"
 list --machine systemg:2 --memory-per-task 3parsecs
 refused "memory in another unit" 2 "--memory-per-task: "
 list --machine systemg:2 --memory-per-task 0GiB
-refused "no memory" 2 "--memory-per-task: no memory at all"
+refused "no memory" 2 "--memory-per-task: must be above 0"
 list --machine stampede:2 --memory-per-task 1GiB
 refused "memory of the node not known" 1 "that of the node is not known"
 list --machine stampede:2 --memory-per-task 1GiB --node-memory 32GiB

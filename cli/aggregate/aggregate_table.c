@@ -125,7 +125,7 @@ parse (Options *options, int argc, char **argv, GError **error)
   if (options->machine.spec == NULL)
     return cli_refuse (error, "--machine SPEC is missing");
   if (options->only_collectives && options->collectives == NULL)
-    return cli_refuse (error, "--only-collectives: --collectives says which");
+    return cli_refuse (error, "--only-collectives needs --collectives");
   if (!cli_check_number ("--max-pairs", options->max_pairs, 0, TOPO_MAX_RANKS_PER_NODE, error) ||
       !cli_check_number ("--max-outside", options->max_outside, 0, TOPO_MAX_RANKS_PER_NODE,
                          error) ||

@@ -154,9 +154,9 @@ check_computation (CliChoiceOptions *options, GError **error)
 
   if (options->ipc != NULL && options->memory_share_text != NULL &&
       options->computation_name == NULL)
-    return cli_refuse (error,
-                       "--ipc and --memory-share both say how computations change: --computation "
-                       "ipc or node chooses");
+    return cli_refuse (
+        error,
+        "--ipc and --memory-share are two models of computation; --computation ipc or node chooses one");
   if (options->computation_name != NULL &&
       (how = cli_parse_choice ("--computation", options->computation_name, names, error)) < 0)
     return FALSE;
@@ -166,11 +166,11 @@ check_computation (CliChoiceOptions *options, GError **error)
   if (how == STUDY_COMPUTATION_SHARING && options->memory_share_text == NULL)
     return cli_refuse (error, "--computation node needs --memory-share SHARE");
   if (options->samples != NULL && options->ipc == NULL)
-    return cli_refuse (error, "--samples is for the model of --ipc, which is missing");
+    return cli_refuse (error, "--samples needs --ipc MODEL.json");
   if (options->program != NULL && options->ipc == NULL)
-    return cli_refuse (error, "--program names a row of --ipc, which is missing");
+    return cli_refuse (error, "--program needs --ipc FILE");
   if (options->working_set_text != NULL && options->memory_share_text == NULL)
-    return cli_refuse (error, "--working-set goes with --memory-share, which is missing");
+    return cli_refuse (error, "--working-set needs --memory-share SHARE");
   if (options->samples == NULL && options->ipc != NULL && g_str_has_suffix (options->ipc, ".json"))
     return cli_refuse (error, "--ipc %s: a model needs --samples TABLE.csv", options->ipc);
 
@@ -197,7 +197,7 @@ parse_share (const char *option, const char *text, double most, double *share, G
     return cli_refuse (error, "%s: %s", option, cause->message);
   *share = value.real;
   return (*share >= 0 && *share <= most) ||
-         cli_refuse (error, "%s: '%s' is not within 0 and %g %%", option, text, 100 * most);
+         cli_refuse (error, "%s: '%s' is not within 0..%g %%", option, text, 100 * most);
 }
 
 /* Shares, sizes and power. */
@@ -223,7 +223,7 @@ check_amounts (CliChoiceOptions *options, GError **error)
   choice->memory_bytes = (double) traffic;
   if (options->power_path == NULL)
     return options->memory_traffic == NULL ||
-           cli_refuse (error, "--memory-traffic matters only with --power");
+           cli_refuse (error, "--memory-traffic needs --power FILE");
   options->power_is_guess = !strcmp (options->power_path, "guess");
   options->power = study_power_guess;
   choice->power = &options->power;
@@ -237,17 +237,16 @@ parse_ranks (CliChoiceOptions *options, const char *trace, GError **error)
   gboolean has_place = strstr (trace, "{ranks}") != NULL;
 
   if (words == NULL)
-    return !has_place ||
-           cli_refuse (error, "%s: --ranks says what takes the place of {ranks}", trace);
+    return !has_place || cli_refuse (error, "%s: {ranks} needs --ranks N,N,...", trace);
   if (!has_place)
-    return cli_refuse (error, "--ranks: '%s' has no {ranks} whose place they could take", trace);
+    return cli_refuse (error, "--ranks: '%s' has no {ranks} to replace", trace);
   options->ranks = g_array_new (FALSE, FALSE, sizeof (guint));
   for (char **word = words; *word != NULL; word++) {
     guint64 n;
     guint size;
 
     if (!g_ascii_string_to_unsigned (g_strstrip (*word), 10, 1, G_MAXINT32, &n, NULL))
-      return cli_refuse (error, "--ranks: '%s' is no list of numbers such as 16,32",
+      return cli_refuse (error, "--ranks: '%s' is not a list of numbers such as 16,32",
                          options->sizes);
     size = (guint) n;
     g_array_append_val (options->ranks, size);
@@ -280,14 +279,14 @@ cli_choice_check (CliChoiceOptions *options, const char *trace, GError **error)
 
   /* The basis. */
   if (options->no_simulate && options->table == NULL)
-    return cli_refuse (error, "--no-simulate leaves nothing to compare without --table FILE");
+    return cli_refuse (error, "--no-simulate needs --table FILE");
   if (options->basis_name != NULL &&
       (basis = cli_parse_choice ("--by", options->basis_name, cli_basis_names, error)) < 0)
     return FALSE;
   if (basis == STUDY_BASIS_BOUND && options->table == NULL)
     return cli_refuse (error, "--by bound needs --table FILE");
   if (basis == STUDY_BASIS_SIMULATION && options->no_simulate)
-    return cli_refuse (error, "--by simulation does not go with --no-simulate");
+    return cli_refuse (error, "--by simulation and --no-simulate exclude each other");
   choice->basis = (StudyBasis) basis;
 
   if (!check_computation (options, error) || !check_amounts (options, error) ||
@@ -296,14 +295,14 @@ cli_choice_check (CliChoiceOptions *options, const char *trace, GError **error)
 
   /* Files of a placement: of the recommended pattern, or of that of --pattern. */
   if (options->ranks != NULL && options->ranks->len > 1 && has_files)
-    return cli_refuse (error, "files of a placement are of one number of --ranks");
+    return cli_refuse (error, "files of a placement need a single number of --ranks");
   if (!parse_pattern ("--pattern", options->pattern, 0, &choice->placed, error))
     return FALSE;
   if (has_pattern && !has_files)
     return cli_refuse (error, "--pattern needs -o, --rankfile, --hostfile or --slurm");
   if (has_files && !has_pattern && choice->computation == STUDY_COMPUTATION_UNCHANGED)
     return cli_refuse (
-        error, "no pattern is recommended without --ipc or --memory-share; --pattern ID says "
-               "of which one the files are to be");
+        error,
+        "no pattern is recommended without --ipc or --memory-share; --pattern ID chooses one for the files");
   return TRUE;
 }

@@ -110,7 +110,7 @@ pick_runs (const Keys *keys, uint64_t *picked, GError **error)
       return cli_fail (error, "%s: %s has no run with %s", place, keys->runs->source, name);
     if (rows->len > 1) {
       detail = difference_of (keys->runs, rows);
-      return cli_fail (error, "%s: %s has %u runs with %s; what tells them apart is %s", place,
+      return cli_fail (error, "%s: %s has %u runs with %s; they differ in %s", place,
                        keys->runs->source, rows->len, name, detail);
     }
     picked[row] = g_array_index (rows, uint64_t, 0);
@@ -148,10 +148,10 @@ measured_runs (const PredictTable *runs, const PredictTable *measured, const cha
     keys.in_measured[keys.n++] = (guint) (in_measured - measured->columns);
   }
   if (keys.n == 0) {
-    cli_fail (error,
-              "%s: no column says which run was measured: trace, machine, mapping, key or "
-              "another of what goes into a run",
-              measured->source);
+    cli_fail (
+        error,
+        "%s: no column identifies the measured run: trace, machine, mapping, key or another input of a run",
+        measured->source);
     return NULL;
   }
   if (!pick_runs (&keys, picked, error))
@@ -590,13 +590,13 @@ parse_functions (const char *list, guint *n, GError **error)
     while (op < PREDICT_N_OPS && strcmp (g_strstrip (names[*n]), predict_ops[op].name) != 0)
       op++;
     if (op == PREDICT_N_OPS) {
-      cli_refuse (error, "--functions: \"%s\" is none", names[*n]);
+      cli_refuse (error, "--functions: \"%s\" is not a function", names[*n]);
       return NULL;
     }
     functions[*n] = op;
   }
   if (*n == 0)
-    cli_refuse (error, "--functions: none is named");
+    cli_refuse (error, "--functions: the list is empty");
   return *n > 0 ? g_steal_pointer (&functions) : NULL;
 }
 
@@ -610,8 +610,8 @@ check_options (Options *options, const char *train, PredictCorrectionSettings *s
   /* The points: a table, or a store and a table. */
   if (options->from != NULL) {
     if (train != NULL)
-      return cli_refuse (error,
-                         "TRAIN does not go with --from STORE; what was measured is --measured");
+      return cli_refuse (
+          error, "TRAIN and --from STORE exclude each other; measured times go to --measured");
     if (options->measured == NULL)
       return cli_refuse (error, "--from STORE needs --measured TABLE");
     if (options->observed == NULL)
@@ -622,7 +622,7 @@ check_options (Options *options, const char *train, PredictCorrectionSettings *s
              options->learning.features_text)
     return cli_refuse (error, "--measured, --observed-runs and --feature-runs need --from STORE");
   else if (train == NULL)
-    return cli_refuse (error, "TRAIN is missing, a table, or --from STORE");
+    return cli_refuse (error, "TRAIN (a table) or --from STORE is missing");
   else if (options->model == NULL)
     return cli_refuse (error, "--model FILE is missing");
   else if (options->observed == NULL)
@@ -671,18 +671,17 @@ tell_advice (const Correction *shown)
     const PredictParameter *parameter = &model->parameters[at];
 
     if (predict_parameter_at_bound (parameter, correction->refitted[at]))
-      cli_printf (stderr,
-                  "hopcast: warning: %s: fitted by itself, parameter %s ends at its bound, %g: the "
-                  "formula lacks something, or the bound is wrong\n",
-                  model->source, parameter->name, correction->refitted[at]);
+      cli_printf (
+          stderr,
+          "hopcast: warning: %s: fitted alone, parameter %s ends at its bound, %g: the formula lacks a term, or the bound is wrong\n",
+          model->source, parameter->name, correction->refitted[at]);
   }
   if (best != NULL && correction->verdict == PREDICT_TAKE_TERM && data->test.n > 0 &&
       correction->refitted_test.log_rmse < best->test.log_rmse)
-    cli_printf (
-        stderr,
-        "hopcast: warning: %s: at the test points, which the verdict does not look at, fitting "
-        "the parameters (log_rmse %.4g) is better than the corrected model (%.4g)\n",
-        model->source, correction->refitted_test.log_rmse, best->test.log_rmse);
+    cli_printf (stderr,
+                "hopcast: warning: %s: at the test points, which the verdict ignores, fitting "
+                "the parameters (log_rmse %.4g) is better than the corrected model (%.4g)\n",
+                model->source, correction->refitted_test.log_rmse, best->test.log_rmse);
   if (best != NULL && best->brief->n >= data->train.n)
     cli_printf (stderr,
                 "hopcast: warning: %s: a term of %u steps from %" G_GUINT64_FORMAT

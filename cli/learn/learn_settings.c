@@ -83,7 +83,7 @@ check_heeded (const CliMethodOptions *options, PredictMethod method, GError **er
 
   for (gsize i = 0; i < G_N_ELEMENTS (all); i++)
     if (all[i].given && !(all[i].methods & OF (method)))
-      return cli_refuse (error, "%s: nothing that --method %s heeds", all[i].name,
+      return cli_refuse (error, "%s has no effect with --method %s", all[i].name,
                          predict_method_names[method]);
   return TRUE;
 }

@@ -202,7 +202,7 @@ copy_file (const PredictTable *table, const char *path, const CliNewColumn *colu
   }
   if (row == table->n_rows)
     return TRUE;
-  return cli_fail (error, "%s: has changed while it was read", table->source);
+  return cli_fail (error, "%s: changed while it was read", table->source);
 }
 
 /* Prints the table as CSV with the numbers of `columns` (ended by a NULL name) behind each row: the
@@ -215,7 +215,7 @@ table_copy (const PredictTable *table, const char *path, const CliNewColumn *col
 {
   for (const CliNewColumn *column = columns; column->name != NULL; column++)
     if (predict_table_find (table, column->name) != NULL)
-      return cli_fail (error, "%s: has a column '%s' already", table->source, column->name);
+      return cli_fail (error, "%s: already has a column '%s'", table->source, column->name);
   if (table->lines != NULL)
     return copy_file (table, path, columns, out, error);
   for (guint column = 0; column < table->n_columns; column++) {
@@ -301,7 +301,7 @@ warn_of_outside (const PredictTable *table, const PredictModel *model, const Pre
   }
   cli_printf (stderr,
               "hopcast: warning: %s: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
-              " rows are outside of what the model has learned from: %s\n",
+              " rows are outside the range of the training data: %s\n",
               table->source, answer->n_outside, table->n_rows, which->str);
 }
 
@@ -359,7 +359,7 @@ predict (const char *model_path, const char *path, const Options *options, GErro
     if (answer.upper != NULL && table->n_rows > 0 && isinf (answer.upper[0]))
       cli_printf (stderr,
                   "hopcast: warning: %" G_GUINT64_FORMAT
-                  " samples are too few for an interval of %g: it has no end\n",
+                  " samples are too few for an interval of %g: it is unbounded\n",
                   model->learned->interval.of, level);
   }
   if (!table_copy (table, path,
@@ -390,7 +390,7 @@ cli_predict (int argc, char **argv, GError **error)
   if (!cli_parse (context, argc, argv, names, paths, error))
     return CLI_FAILED;
   if (!isnan (options.interval) && !(options.interval > 0 && options.interval < 1)) {
-    cli_refuse (error, "--interval: not between 0 and 1, as 0.9 is");
+    cli_refuse (error, "--interval: not between 0 and 1, such as 0.9");
     return CLI_FAILED;
   }
   if (!cli_check_number ("--threads", options.threads, 0, CLI_MAX_THREADS, error) ||

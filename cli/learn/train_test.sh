@@ -66,7 +66,7 @@ printf 'b,a,predicted\n1,1,105\n16,30,222\n100,2,306\n' >wanted
 awk -F, 'NR == 1 { print } NR > 1 { printf "%s,%s,%.6g\n", $1, $2, $3 }' out >rounded
 holds "a line goes on outside" cmp -s rounded wanted
 holds "what is outside is told" grep -q \
-  "new.csv: 1 of 3 rows are outside of what the model has learned from: b (1 of them)" err
+  "new.csv: 1 of 3 rows are outside the range of the training data: b (1 of them)" err
 
 # Without bootstrap a tree's leaf is a sample: what was seen is known.
 awk -F, 'NR == 1 || !seen[$1 "," $2 "," $3]++' line.csv >once.csv

@@ -79,7 +79,7 @@ check_fabric (const TopoMachine *machine, GError **unreachable, GError **error)
 
     cli_fail (unreachable,
               "%s: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
-              " pairs have no way (%s), the first from %s to %s",
+              " pairs have no route (%s), the first from %s to %s",
               fabric->source, survey->unreachable, survey->pairs, tables->engine, source, target);
   }
   for (uint32_t at = 0; at < survey->n_cut_off; at++)

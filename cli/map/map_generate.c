@@ -64,7 +64,7 @@ static gboolean
 check_options (const CliMapOptions *options, const char *family, gboolean list, GError **error)
 {
   if (list && family == NULL)
-    return cli_refuse (error, "--list goes with --family");
+    return cli_refuse (error, "--list needs --family NAME");
   if (family != NULL && options->mapping != NULL)
     return cli_refuse (error, "--family and --mapping exclude each other");
   if (list && options->output != NULL)

@@ -240,9 +240,9 @@ prepare (Job *job, GError **error)
     job->n_ranks = (uint32_t) asked;
   }
   if (!job->is_trace && network && options->network != SIM_NETWORK_LOAD)
-    return cli_refuse (error, "--network %s: a matrix has no times; only load knows it", network);
+    return cli_refuse (error, "--network %s: a matrix has no times: only load takes it", network);
   if (job->machine->fabric && options->routing >= ROUTE_POLICY_ZONE0)
-    return cli_refuse (error, "--routing %s: zones are a torus's, %s is a switched fabric", routing,
+    return cli_refuse (error, "--routing %s: zones are for tori; %s is a switched fabric", routing,
                        job->machine->spec);
   /* A wrong text is wrong usage; the search does not distinguish it from a bad file. */
   for (char **start = options->starts; start != NULL && *start != NULL; start++) {

@@ -82,7 +82,7 @@ check_options (Options *options, GError **error)
   gboolean has_interval = !isnan (options->interval);
 
   if (options->model != NULL && options->by != NULL)
-    return cli_refuse (error, "--by: with --model, what it predicts is ranked");
+    return cli_refuse (error, "--by and --model exclude each other");
   if (options->model == NULL && has_runs)
     return cli_refuse (error, "--observed-runs and --feature-runs need --model MODEL");
   if (options->model == NULL && has_interval)
@@ -166,7 +166,7 @@ model_new (const Options *options, StudyStore *store, GPtrArray *rows, GError **
   if (answer.n_outside > 0)
     cli_printf (stderr,
                 "hopcast: note: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
-                " runs are outside of what %s was trained on\n",
+                " runs are outside the range of the training data of %s\n",
                 answer.n_outside, table->n_rows, options->model);
 
   key = predict_table_find (table, "key");
@@ -475,7 +475,7 @@ choose_cases (const GPtrArray *cases, const char *wanted, GError **error)
   }
   if (any)
     return g_steal_pointer (&chosen);
-  cli_refuse (error, "--case %s: is none of %s", wanted, all);
+  cli_refuse (error, "--case %s: matches none of %s", wanted, all);
   return NULL;
 }
 

@@ -80,10 +80,10 @@ find_mpi (char *const *command, GError **error)
       if (strstr (version, known[i].launcher))
         return &known[i];
   }
-  cli_fail (error,
-            "nothing in '%s' is a program that is linked with Open MPI or MPICH, nor their "
-            "mpirun; --mpi openmpi or --mpi mpich tells which MPI it will use",
-            command[0]);
+  cli_fail (
+      error,
+      "no program of the command '%s' is linked with Open MPI or MPICH, and none is their mpirun; --mpi openmpi or --mpi mpich names the MPI",
+      command[0]);
   return NULL;
 }
 
@@ -404,7 +404,7 @@ finish_recording (const char *folder, const Options *options, int status, GError
       remove_folder (folder);
   } else if (!has_recording) {
     g_rmdir (folder);
-    cli_fail (error, "nothing was recorded: no process of the command came out of MPI_Init");
+    cli_fail (error, "nothing was recorded: no process of the command completed MPI_Init");
   } else
     trace = trace_open (folder, NULL, error);
   if (trace == NULL) {

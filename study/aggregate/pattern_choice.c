@@ -81,8 +81,7 @@ set_factors_of_ipc (StudyChoice *choice, GError **error)
 
   if (done && isnan (ipc[recorded - 1])) {
     g_set_error (error, STUDY_ERROR, STUDY_ERROR_INPUT,
-                 "%s: tells no IPC of pattern %u, which the computation times of the trace are of "
-                 "(--recorded-in)",
+                 "%s: no IPC of pattern %u, in which the trace was recorded (--recorded-in)",
                  choice->options->ipc.table_path, recorded);
     done = FALSE;
   }
@@ -139,8 +138,7 @@ check_named_patterns (const StudyChoice *choice, GError **error)
   else if (choice->row[reference - 1].excluded != NULL && choice->options->reference_is_given)
     g_set_error (
         error, STUDY_ERROR, STUDY_ERROR_INPUT,
-        "pattern %u, the reference, is excluded: %s; without --reference it is the fastest "
-        "of those that are not",
+        "pattern %u, the reference, is excluded: %s; without --reference it is the fastest pattern that is possible",
         reference, choice->row[reference - 1].excluded);
   else if (n_excluded == n)
     g_set_error (error, STUDY_ERROR, STUDY_ERROR_INPUT,

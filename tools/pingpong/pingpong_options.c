@@ -55,7 +55,7 @@ check (CliPingpongOptions *options, GError **error)
       options->collectives_text != NULL ? g_strsplit (options->collectives_text, ",", -1) : NULL;
 
   if (options->node != NULL && options->machine != NULL)
-    return cli_refuse (error, "--node and --machine both say the node");
+    return cli_refuse (error, "--node and --machine exclude each other");
   if (!(options->effort.seconds > 0 && options->effort.seconds <= 3600))
     return cli_refuse (error, "--seconds: %g is not within 0..3600", options->effort.seconds);
   if (!(options->effort.precision >= 0 && options->effort.precision <= 100))
@@ -83,7 +83,7 @@ check (CliPingpongOptions *options, GError **error)
     g_array_append_val (options->collectives, which);
   }
   return !options->only_collectives || options->collectives->len > 0 ||
-         cli_refuse (error, "--only-collectives: --collectives says which");
+         cli_refuse (error, "--only-collectives needs --collectives");
 }
 
 gboolean

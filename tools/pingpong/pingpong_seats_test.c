@@ -96,8 +96,8 @@ test_refused (void)
   put (processes, (const uint32_t[]){ 0x01, 0x100 }, 2);
   assert_refused (node, processes, 2, "process 1 may run on processor 8, which");
   put (processes, (const uint32_t[]){ 0x01, 0 }, 2);
-  assert_refused (node, processes, 2, "process 1: where it may run");
-  assert_refused (NULL, processes, 2, "process 1: where it may run");
+  assert_refused (node, processes, 2, "process 1: its processors are unknown");
+  assert_refused (NULL, processes, 2, "process 1: its processors are unknown");
 }
 
 /* In the order of processors, each node by itself. */

@@ -173,8 +173,7 @@ measure_rows (const Job *job)
   if (work.n_unsure > 0 && !options->quiet)
     cli_printf (
         stderr,
-        "hopcast-pingpong: %u of %u medians are not known to %g %%, the least sure to %.0f %%; "
-        "more --seconds make them surer\n",
+        "hopcast-pingpong: %u of %u medians are less precise than %g %%, the worst has %.0f %%; more --seconds make them more precise\n",
         work.n_unsure, work.n_all, options->effort.precision * 100, work.widest * 100);
   return g_string_free (work.rows, FALSE);
 }
@@ -205,7 +204,7 @@ seat_all (const CliPingpongOptions *options, uint32_t n_ranks, GError **error)
     if (machine == NULL)
       return NULL;
     if (machine->node == NULL) {
-      cli_fail (error, "%s is a torus: nothing is said of the inside of its nodes", machine->spec);
+      cli_fail (error, "%s is a torus; the cores of its nodes are unknown", machine->spec);
       return NULL;
     }
     node = g_steal_pointer (&machine->node);
@@ -274,8 +273,8 @@ plan_all (const CliPingpongOptions *options, uint32_t n_ranks, CliPingpongPlan *
   if (options->collectives->len > 0 &&
       (*class = cli_pingpong_tasks_class (seating->levels, seating->seats, n_ranks)) == NULL)
     return cli_fail (
-        error, "--collectives: the processes of a node do not use its cores as those of others, "
-               "or share a core");
+        error,
+        "--collectives: nodes differ in the cores that their processes use, or processes share a core");
   return TRUE;
 }
 
@@ -297,8 +296,8 @@ run (int argc, char **argv, uint32_t n_ranks, GError **error)
     return cli_outfile_write (NULL, "hopcast-pingpong " PACKAGE_VERSION "\n", error);
   if (n_ranks < 2)
     return cli_fail (
-        error, "one process alone sends no messages: two are the least (mpirun -n 2); is mpirun "
-               "that of the MPI that this was built with?");
+        error,
+        "one process sends no messages: at least two are needed (mpirun -n 2); is mpirun that of the MPI that this program was built with?");
   /* The output is checked before the measurement, and opened after it. */
   if (options.output != NULL) {
     g_autoptr (CliOutfile) file = cli_outfile_new (options.output, error);
