@@ -95,6 +95,21 @@ cli_add_machine_detail_options (GOptionContext *context, CliMachineOptions *opti
   g_option_context_add_main_entries (context, entries, NULL);
 }
 
+void
+cli_add_mapping_option (GOptionContext *context, char **mapping)
+{
+  const GOptionEntry entries[] = {
+    { "mapping", 0, 0, G_OPTION_ARG_FILENAME, mapping,
+      "Where the ranks are: an order of dimensions, such as ABCDET on Blue Gene/Q and AT on a "
+      "fabric (the defaults, also by the word default), a recipe, such as hilbert, or a map file or "
+      "that of a launcher",
+      "M" },
+    { NULL },
+  };
+
+  g_option_context_add_main_entries (context, entries, NULL);
+}
+
 static gboolean
 unpack_all (G_GNUC_UNUSED const char *option, G_GNUC_UNUSED const char *value,
             G_GNUC_UNUSED gpointer data, G_GNUC_UNUSED GError **error)

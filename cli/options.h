@@ -41,6 +41,8 @@ void cli_add_format_options (GOptionContext *context, CliFormatOptions *options)
 void cli_add_csv_option (GOptionContext *context);
 void cli_add_machine_option (GOptionContext *context, CliMachineOptions *options);
 void cli_add_machine_detail_options (GOptionContext *context, CliMachineOptions *options);
+/* --mapping, for cli_mapping_new(). */
+void cli_add_mapping_option (GOptionContext *context, char **mapping);
 void cli_add_trace_options (GOptionContext *context, CliTraceOptions *options);
 /* Of commands that read tables; cli_add_trace_options() includes it. */
 void cli_add_unpack_option (GOptionContext *context);

@@ -93,11 +93,6 @@ static void
 add_own_options (GOptionContext *context, Options *options)
 {
   const GOptionEntry entries[] = {
-    { "mapping", 0, 0, G_OPTION_ARG_FILENAME, &options->mapping,
-      "Where the ranks are: an order of dimensions, such as ABCDET on Blue Gene/Q and AT on a "
-      "fabric (the defaults, also by the word default), a recipe, such as hilbert, or a map file or "
-      "that of a launcher",
-      "M" },
     { "network", 0, 0, G_OPTION_ARG_STRING, &options->network,
       "packet (default: every packet), flow (SimGrid's sharing) or load (no time)", "NETWORK" },
     { "routing", 0, 0, G_OPTION_ARG_STRING, &options->routing,
@@ -117,6 +112,7 @@ add_own_options (GOptionContext *context, Options *options)
 
   cli_add_machine_option (context, &options->machine);
   cli_add_machine_detail_options (context, &options->machine);
+  cli_add_mapping_option (context, &options->mapping);
   g_option_context_add_main_entries (context, entries, NULL);
   cli_add_timeline_options (context, &options->timeline);
   cli_add_trace_options (context, &options->trace);

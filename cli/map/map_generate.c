@@ -100,7 +100,7 @@ cli_map_generate (int argc, char **argv, GError **error)
   uint32_t n_ranks;
 
   cli_map_add_ranks_option (context, &options);
-  cli_map_add_mapping_option (context, &options);
+  cli_add_mapping_option (context, &options.mapping);
   g_option_context_add_main_entries (context, entries, NULL);
   if (!cli_parse (context, argc, argv, names, NULL, error) ||
       !check_options (&options, family, list, error) ||

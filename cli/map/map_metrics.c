@@ -68,7 +68,7 @@ cli_map_metrics (int argc, char **argv, GError **error)
   gboolean good;
 
   cli_map_add_ranks_option (context, &options);
-  cli_map_add_mapping_option (context, &options);
+  cli_add_mapping_option (context, &options.mapping);
   cli_add_format_options (context, &options.format);
   if (!cli_parse (context, argc, argv, names, &path, error) ||
       !cli_parse_format (&options.format, error) || !cli_map_check_ranks (&options, FALSE, error) ||
