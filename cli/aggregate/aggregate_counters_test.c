@@ -136,7 +136,7 @@ test_a_rank_without_counters (void)
   counted[0][0][0] = counted[0][0][1] = 1;
   path = write_trace ();
   g_assert_null (row_of (path, &error));
-  g_assert_error (error, CLI_ERROR, CLI_ERROR_INPUT);
+  g_assert_error (error, CLI_ERROR, CLI_ERROR_FILE);
   g_assert_true (g_str_has_suffix (error->message, ": rank 1 has no counters"));
   g_unlink (path);
 }

@@ -154,7 +154,7 @@ static void
 test_wrong_usage (void)
 {
   static const char *const cases[][2] = {
-    { "STORE --model MODEL --by time_s", "--by: with --model" },
+    { "STORE --model MODEL --by time_s", "--by and --model exclude each other" },
     { "STORE --interval 0.9", "--interval needs --model" },
     { "STORE --model MODEL --interval 1", "not a share between 0 and 1" },
     { "STORE --model MODEL --interval 0", "not a share between 0 and 1" },

@@ -57,7 +57,7 @@ for signal in TERM INT HUP; do
   kill -$signal $master
   wait $master
   status=$?
-  says "SIG$signal ends it in order" $((128 + number)) "the same command goes on from here"
+  says "SIG$signal ends it in order" $((128 + number)) "the same command continues"
   # shellcheck disable=SC2086  # a list
   test -n "$workers" && ! kill -0 $workers 2>/dev/null
   verdict $? "SIG$signal leaves no workers" "$workers"
