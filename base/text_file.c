@@ -164,7 +164,7 @@ read_block (BaseText *text, GError **error)
     for (const char *at = text->at; at < nul; at++)
       line += *at == '\n';
     g_set_error (error, BASE_ERROR, BASE_ERROR_TEXT,
-                 "%s:%" G_GUINT64_FORMAT ": a NUL byte: this is no text", text->name, line);
+                 "%s:%" G_GUINT64_FORMAT ": a NUL byte: not a text file", text->name, line);
     return FALSE;
   }
   file->limit += n;

@@ -19,3 +19,21 @@ cli_refuse (GError **error, const char *format, ...)
   va_end (arguments);
   return FALSE;
 }
+
+gboolean
+cli_fail (GError **error, const char *format, ...)
+{
+  va_list arguments;
+
+  va_start (arguments, format);
+  g_propagate_error (error, g_error_new_valist (CLI_ERROR, CLI_ERROR_FILE, format, arguments));
+  va_end (arguments);
+  return FALSE;
+}
+
+void
+cli_blame_usage (GError *error)
+{
+  error->domain = CLI_ERROR;
+  error->code = CLI_ERROR_USAGE;
+}

@@ -19,12 +19,16 @@ enum {
 #define CLI_ERROR (cli_error_quark ())
 typedef enum {
   CLI_ERROR_USAGE, /* the command line is wrong: exit 2 */
-  CLI_ERROR_INPUT, /* a file is: exit 1 */
-  CLI_ERROR_WRITE, /* a result could not be written: exit 1 */
+  CLI_ERROR_FILE,  /* a file is, or cannot be written: exit 1 */
 } CliError;
 GQuark cli_error_quark (void);
-/* Sets *error, CLI_ERROR_USAGE; FALSE. */
+
+/* Both set *error, CLI_ERROR_USAGE or CLI_ERROR_FILE, and return FALSE. */
 gboolean cli_refuse (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
+gboolean cli_fail (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
+
+/* Makes an error of another room, about a text of the command line, CLI_ERROR_USAGE. */
+void cli_blame_usage (GError *error);
 
 typedef struct {
   const char *name;    /* one or two words: "simulate", "trace info" */

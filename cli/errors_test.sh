@@ -131,6 +131,8 @@ refused "unknown routing" 2 "'zone9' is none of" $sim --routing zone9
 refused "negative compute scale" 2 "--compute-scale" $sim --compute-scale -1
 refused "setting without value" 2 "'link.hop_latency' is not of the form" $sim --set link.hop_latency
 refused "setting of an unknown key" 2 "link.colour" $sim --set link.colour=3
+refused "setting beyond the network" 2 "at most 60000 dynamic, 4095 bubble" simulate gen:ring:ranks=4 \
+  --machine bgq:32 --set router.bubble_tokens=5000
 refused "setting without unit" 2 "link.hop_latency=40" $sim --set link.hop_latency=40
 refused "times of a network without time" 2 "--ranks" $sim --network load --ranks r.csv
 refused "BGQNCL lines of three dimensions" 2 "five dimensions" \
@@ -142,7 +144,7 @@ refused "more ranks than any trace" 2 "--trace-ranks: 2147483647 is not within 0
 refused "command to record missing" 2 "the command to record is missing" trace record -o x --
 refused "record with an unknown MPI" 2 "'foo' is not one of openmpi, mpich" \
   trace record --mpi foo -- true
-refused "record what is no MPI program" 1 "is a program that is linked with" trace record -- true
+refused "record what is no MPI program" 1 "none is their mpirun" trace record -- true
 refused "collectives without machine" 2 "--machine SPEC is missing" \
   trace matrix good.ti --with-collectives
 
@@ -169,11 +171,11 @@ refused "port that a device has not" 1 "port.net:3: " machine check fabric:port.
 refused "truncated fabric" 1 "cut.net:" machine check fabric:cut.net
 refused "fabric of noise" 1 "noise: describes no fabric" machine check fabric:noise
 refused "fabric of zeros" 1 "zeros: not a text" machine check fabric:zeros
-refused_but "node that cannot be reached" 1 "4 of 6 pairs have no way (minhop), the first from " \
+refused_but "node that cannot be reached" 1 "4 of 6 pairs have no route (minhop), the first from " \
   machine check fabric:split.net
-refused_but "LID missing in a table" 1 "1 of 6 pairs have no way (lid.dump), the first from gamma" \
+refused_but "LID missing in a table" 1 "1 of 6 pairs have no route (lid.dump), the first from gamma" \
   machine check fabric:good.net,routes=lid.dump
-refused_but "table that leads elsewhere" 1 "pairs have no way (wrong.dump), the first from gamma" \
+refused_but "table that leads elsewhere" 1 "pairs have no route (wrong.dump), the first from gamma" \
   machine check fabric:good.net,routes=wrong.dump
 refused "ranks on nodes without a way" 1 "no way from alpha to gamma" \
   simulate good.ti --machine fabric:split.net --mapping far.map -q
@@ -182,7 +184,7 @@ refused "ranks whose table lacks a LID" 1 "no way from beta to gamma" \
 refused "switch without a table" 1 "half.dump" machine check fabric:good.net,routes=half.dump
 refused "table with a port that a switch has not" 1 "port.dump:6" \
   machine check fabric:good.net,routes=port.dump
-refused_but "word for a port in a table" 1 "2 of 6 pairs have no way (number.dump)" \
+refused_but "word for a port in a table" 1 "2 of 6 pairs have no route (number.dump)" \
   machine check fabric:good.net,routes=number.dump
 refused "tables missing" 1 "missing.dump" machine check fabric:good.net,routes=missing.dump
 refused "unknown engine" 1 '"fastest" is neither an engine' machine check fabric:good.net,routes=fastest
@@ -202,7 +204,7 @@ printf 'Switch 2 "S" # "s"\n[1] "A"[1]\n\nSwitch 2 "T" # "t"\n[1] "B"[1]\n\n' >a
 printf 'Ca 1 "A" # "a HCA-1"\n[1] "S"[1]\n\nCa 1 "B" # "b HCA-1"\n[1] "T"[1]\n' >>apart.net
 printf '0,1,5\n' >pair.csv
 tree="simulate good.ti --machine fattree:2x2:1 -q"
-refused "zones on a fabric" 2 "zones are a torus's" $tree --routing zone0
+refused "zones on a fabric" 2 "zones are for tori" $tree --routing zone0
 refused "BGQNCL lines of a fabric" 2 "is a switched fabric" $tree --links l.cnt
 refused "ranks that no cable connects" 1 "no way from a to b" \
   simulate good.ti --machine fabric:apart.net -q
@@ -219,7 +221,7 @@ refused "more ranks than a fabric's slots" 1 "5 ranks" map generate --machine fa
 g="--machine systemg:4 --ranks 2"
 refused "more ranks per node than cores" 2 "has 8 cores" map check AT $g --ranks-per-node 9
 refused "core that is not there" 2 "cores 0 to 7" map check AT $g --cores 0,8
-refused "core twice" 2 "core 3 stands twice" map check AT $g --cores 3,3
+refused "core twice" 2 "core 3 appears twice" map check AT $g --cores 3,3
 refused "cores of a torus" 2 "a torus" map check ABCDET --machine bgq:32 --ranks 2 --cores 0
 refused "pattern before the first" 2 "--pattern: 0, but patterns count from 1" map check AT $g --pattern 0
 refused "unknown pattern" 2 "pattern 9: the node (harpertown) has no such pattern" map check AT $g --pattern 9
@@ -262,9 +264,9 @@ refused "rankfile with an unknown host" 1 'host.ranks:2: host "nowhere"' map che
 refused "rankfile with a socket too many" 1 "socket.ranks:2: " map check socket.ranks $g
 refused "rankfile of another form" 1 "syntax.ranks:2: " map check syntax.ranks $g
 refused "rankfile on a torus" 1 "is a torus" map check taken.ranks --machine bgq:32 --ranks 2
-refused "rankfile too short" 1 "short.ranks:1: the file places 1 ranks of 2" map check short.ranks $g
+refused "rankfile too short" 1 "short.ranks:1: the file places 1 of 2 ranks" map check short.ranks $g
 refused "hosts with too many slots" 1 "hosts:2: " map check hosts $g --ranks-per-node 8
-refused "rankfile of a torus" 1 "a torus, has no names" \
+refused "rankfile of a torus" 1 "a torus, whose nodes have neither" \
   map convert ABCDET --machine bgq:32 --ranks 2 --to rankfile -o ranks
 printf 'a\nb\nc\n' >three.hosts
 printf '0 1\n0 0\n' >backwards.map

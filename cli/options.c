@@ -4,8 +4,6 @@
 #include "cli/options.h"
 
 #include "base/csv.h"
-#include "cli/parse.h"
-#include "base/words.h"
 #include "cli/command.h"
 #include "base/text_file.h"
 #include "study/study_error.h"
@@ -97,6 +95,21 @@ cli_add_machine_detail_options (GOptionContext *context, CliMachineOptions *opti
   g_option_context_add_main_entries (context, entries, NULL);
 }
 
+void
+cli_add_mapping_option (GOptionContext *context, char **mapping)
+{
+  const GOptionEntry entries[] = {
+    { "mapping", 0, 0, G_OPTION_ARG_FILENAME, mapping,
+      "Where the ranks are: an order of dimensions, such as ABCDET on Blue Gene/Q and AT on a "
+      "fabric (the defaults, also by the word default), a recipe, such as hilbert, or a map file or "
+      "that of a launcher",
+      "M" },
+    { NULL },
+  };
+
+  g_option_context_add_main_entries (context, entries, NULL);
+}
+
 static gboolean
 unpack_all (G_GNUC_UNUSED const char *option, G_GNUC_UNUSED const char *value,
             G_GNUC_UNUSED gpointer data, G_GNUC_UNUSED GError **error)
@@ -160,44 +173,6 @@ cli_add_talk_options (GOptionContext *context, CliTalkOptions *options)
 }
 
 gboolean
-cli_parse (GOptionContext *context, int argc, char **argv, const char *const *names,
-           const char **values, GError **error)
-{
-  int next = 1;
-
-  if (!cli_parse_options (context, names, &argc, &argv, error))
-    return FALSE;
-  if (next < argc && !strcmp (argv[next], "--"))
-    next++;
-  for (; *names; names++, values++, next++) {
-    if (next >= argc && **names == '[') {
-      *values = NULL;
-      continue;
-    }
-    if (next >= argc)
-      return cli_refuse (error, "%s is missing", *names);
-    *values = argv[next];
-  }
-  return next >= argc || cli_refuse (error, "one argument too many: '%s'", argv[next]);
-}
-
-int
-cli_parse_choice (const char *option, const char *text, const char *const *choices, GError **error)
-{
-  g_autofree char *list = NULL, *meant = NULL;
-
-  if (text == NULL)
-    return 0;
-  for (int i = 0; choices[i]; i++)
-    if (!strcmp (text, choices[i]))
-      return i;
-  list = g_strjoinv (", ", (char **) choices);
-  meant = base_did_you_mean (text, choices);
-  cli_refuse (error, "%s: '%s' is none of %s%s", option, text, list, meant);
-  return -1;
-}
-
-gboolean
 cli_parse_format (CliFormatOptions *options, GError **error)
 {
   static const char *const names[] = { "table", "csv", "json", NULL };
@@ -207,13 +182,12 @@ cli_parse_format (CliFormatOptions *options, GError **error)
   return choice >= 0;
 }
 
-gpointer
-cli_usage_of (gpointer made, GError **error)
+/* Returns `made`; when it is NULL, turns an *error STUDY_ERROR_OPTION into CLI_ERROR_USAGE. */
+static gpointer
+usage_of (gpointer made, GError **error)
 {
-  if (made == NULL && g_error_matches (*error, STUDY_ERROR, STUDY_ERROR_OPTION)) {
-    (*error)->domain = CLI_ERROR;
-    (*error)->code = CLI_ERROR_USAGE;
-  }
+  if (made == NULL && g_error_matches (*error, STUDY_ERROR, STUDY_ERROR_OPTION))
+    cli_blame_usage (*error);
   return made;
 }
 
@@ -227,13 +201,13 @@ cli_machine_new (const CliMachineOptions *options, GError **error)
     cli_refuse (error, "--machine SPEC is missing");
     return NULL;
   }
-  return cli_usage_of (study_machine_new (&inputs, error), error);
+  return usage_of (study_machine_new (&inputs, error), error);
 }
 
 TopoMapping *
 cli_mapping_new (const char *text, TopoMachine *machine, uint32_t n_ranks, GError **error)
 {
-  return cli_usage_of (study_mapping_new (text, machine, n_ranks, error), error);
+  return usage_of (study_mapping_new (text, machine, n_ranks, error), error);
 }
 
 Trace *
@@ -244,16 +218,12 @@ cli_trace_open (const char *path, const CliTraceOptions *options, GError **error
                                        .allow_lossy = options->allow_lossy };
   Trace *trace;
 
-  if (options->n_ranks < 0 || options->n_ranks > MAX_TRACE_RANKS) {
-    cli_refuse (error, "--trace-ranks: %d is not within 0..%d", options->n_ranks, MAX_TRACE_RANKS);
+  if (!cli_check_number ("--trace-ranks", options->n_ranks, 0, MAX_TRACE_RANKS, error))
     return NULL;
-  }
   trace = trace_open (path, &trace_options, error);
   /* A pattern is wrong by its text alone. */
-  if (trace == NULL && trace_pattern_is_spec (path)) {
-    (*error)->domain = CLI_ERROR;
-    (*error)->code = CLI_ERROR_USAGE;
-  }
+  if (trace == NULL && trace_pattern_is_spec (path))
+    cli_blame_usage (*error);
   return trace;
 }
 

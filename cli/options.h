@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "cli/parse.h"
 #include "cli/print/output.h"
 #include "topology/mapping/mapping.h"
 #include "traces/trace.h"
@@ -40,6 +41,8 @@ void cli_add_format_options (GOptionContext *context, CliFormatOptions *options)
 void cli_add_csv_option (GOptionContext *context);
 void cli_add_machine_option (GOptionContext *context, CliMachineOptions *options);
 void cli_add_machine_detail_options (GOptionContext *context, CliMachineOptions *options);
+/* --mapping, for cli_mapping_new(). */
+void cli_add_mapping_option (GOptionContext *context, char **mapping);
 void cli_add_trace_options (GOptionContext *context, CliTraceOptions *options);
 /* Of commands that read tables; cli_add_trace_options() includes it. */
 void cli_add_unpack_option (GOptionContext *context);
@@ -47,22 +50,8 @@ void cli_add_unpack_option (GOptionContext *context);
 void cli_add_quiet_option (GOptionContext *context, CliTalkOptions *options);
 void cli_add_talk_options (GOptionContext *context, CliTalkOptions *options);
 
-/* Parses, then checks that exactly the positional arguments `names`
- * (NULL-terminated) are left and puts them in values[]; they live in argv.  The last
- * may be in brackets: its value is NULL when it is not given. */
-gboolean cli_parse (GOptionContext *context, int argc, char **argv, const char *const *names,
-                    const char **values, GError **error);
-
-/* The index of `text` among the NULL-terminated choices, 0 when it is NULL; -1 and *error: it is none
- * of them. */
-int
-cli_parse_choice (const char *option, const char *text, const char *const *choices, GError **error);
-
 /* Checks --format; the default is a table. */
 gboolean cli_parse_format (CliFormatOptions *options, GError **error);
-
-/* Returns `made`; when it is NULL, turns an *error STUDY_ERROR_OPTION into CLI_ERROR_USAGE. */
-gpointer cli_usage_of (gpointer made, GError **error);
 
 /* The machine of options->spec with the other options applied. */
 TopoMachine *cli_machine_new (const CliMachineOptions *options, GError **error);

@@ -173,3 +173,48 @@ cli_parse_options (GOptionContext *context, const char *const *names, int *argc,
     words->pdata[words->len - (guint) *argc] = NULL;
   return check_values (context, (const char *const *) words->pdata, error);
 }
+
+gboolean
+cli_parse (GOptionContext *context, int argc, char **argv, const char *const *names,
+           const char **values, GError **error)
+{
+  int next = 1;
+
+  if (!cli_parse_options (context, names, &argc, &argv, error))
+    return FALSE;
+  if (next < argc && !strcmp (argv[next], "--"))
+    next++;
+  for (; *names; names++, values++, next++) {
+    if (next >= argc && **names == '[') {
+      *values = NULL;
+      continue;
+    }
+    if (next >= argc)
+      return cli_refuse (error, "%s is missing", *names);
+    *values = argv[next];
+  }
+  return next >= argc || cli_refuse (error, "one argument too many: '%s'", argv[next]);
+}
+
+int
+cli_parse_choice (const char *option, const char *text, const char *const *choices, GError **error)
+{
+  g_autofree char *list = NULL, *meant = NULL;
+
+  if (text == NULL)
+    return 0;
+  for (int i = 0; choices[i]; i++)
+    if (!strcmp (text, choices[i]))
+      return i;
+  list = g_strjoinv (", ", (char **) choices);
+  meant = base_did_you_mean (text, choices);
+  cli_refuse (error, "%s: '%s' is none of %s%s", option, text, list, meant);
+  return -1;
+}
+
+gboolean
+cli_check_number (const char *option, int value, int least, int most, GError **error)
+{
+  return value == G_MININT || (value >= least && value <= most) ||
+         cli_refuse (error, "%s: %d is not within %d..%d", option, value, least, most);
+}

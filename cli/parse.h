@@ -26,6 +26,21 @@ const CliOption *cli_option_find (const GPtrArray *options, const char *word);
 gboolean cli_parse_options (GOptionContext *context, const char *const *names, int *argc,
                             char ***argv, GError **error);
 
+/* The same, then checks that exactly the positional arguments `names` are left and puts them in
+ * values[]; they live in argv.  The last may be in brackets: its value is NULL when it is not given. */
+gboolean cli_parse (GOptionContext *context, int argc, char **argv, const char *const *names,
+                    const char **values, GError **error);
+
+/* The index of `text` among the NULL-terminated choices, 0 when it is NULL; -1 and *error: it is none
+ * of them. */
+int
+cli_parse_choice (const char *option, const char *text, const char *const *choices, GError **error);
+
+#define CLI_MAX_THREADS 1024
+
+/* Whether the value is within the bounds; one that was not given, G_MININT, is. */
+gboolean cli_check_number (const char *option, int value, int least, int most, GError **error);
+
 /* When it is set, cli_parse_options() calls it instead of parsing, and fails: so that a command
  * shows its options without running. */
 typedef void (*CliParseHook) (GOptionContext *context, const char *const *names, int argc,

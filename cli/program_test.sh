@@ -24,13 +24,6 @@ awk 'BEGIN {
 }' >ring.ti
 messages=16 bytes=$((8 * 100200))
 
-# column NAME FILE: the values of a CSV column without quoted fields.
-column () {
-  awk -F, -v name="$1" '
-    NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i; next }
-    { print $c }' "$2"
-}
-
 sum () {
   awk '{ s += $1 } END { printf "%d\n", s }'
 }

@@ -93,11 +93,6 @@ static void
 add_own_options (GOptionContext *context, Options *options)
 {
   const GOptionEntry entries[] = {
-    { "mapping", 0, 0, G_OPTION_ARG_FILENAME, &options->mapping,
-      "Where the ranks are: an order of dimensions, such as ABCDET on Blue Gene/Q and AT on a "
-      "fabric (the defaults, also by the word default), a recipe, such as hilbert, or a map file or "
-      "that of a launcher",
-      "M" },
     { "network", 0, 0, G_OPTION_ARG_STRING, &options->network,
       "packet (default: every packet), flow (SimGrid's sharing) or load (no time)", "NETWORK" },
     { "routing", 0, 0, G_OPTION_ARG_STRING, &options->routing,
@@ -117,6 +112,7 @@ add_own_options (GOptionContext *context, Options *options)
 
   cli_add_machine_option (context, &options->machine);
   cli_add_machine_detail_options (context, &options->machine);
+  cli_add_mapping_option (context, &options->mapping);
   g_option_context_add_main_entries (context, entries, NULL);
   cli_add_timeline_options (context, &options->timeline);
   cli_add_trace_options (context, &options->trace);
@@ -143,11 +139,11 @@ check_options (Options *options, SimRunOptions *run, GError **error)
   if (options->ranks && run->network == SIM_NETWORK_LOAD)
     return cli_refuse (error, "--ranks: the load network has no times");
   if (run->network == SIM_NETWORK_LOAD && run->policy >= ROUTE_POLICY_ZONE0)
-    return cli_refuse (error, "--routing: the load network knows deterministic paths only");
+    return cli_refuse (error, "--routing: the load network has deterministic paths only");
   if (options->links && g_str_has_suffix (options->links, ".cnt") &&
       run->network != SIM_NETWORK_PACKET)
     return cli_refuse (error,
-                       "--links: BGQNCL lines count chunks, which only --network packet knows");
+                       "--links: BGQNCL lines count chunks, which only --network packet has");
   return cli_timeline_check (&options->timeline, run->network != SIM_NETWORK_LOAD, error);
 }
 
@@ -190,10 +186,10 @@ open_outputs (Outputs *outputs, const Options *options, const TopoMachine *machi
   if (options->links && g_str_has_suffix (options->links, ".cnt") &&
       !cli_links_fit_bgqncl (machine)) {
     if (machine->fabric)
-      return cli_refuse (error,
-                         "--links %s: BGQNCL lines are Blue Gene/Q's, %s is a switched fabric; "
-                         "other names get CSV",
-                         options->links, machine->spec);
+      return cli_refuse (
+          error,
+          "--links %s: BGQNCL lines are for Blue Gene/Q; %s is a switched fabric; other endings give CSV",
+          options->links, machine->spec);
     return cli_refuse (error,
                        "--links %s: BGQNCL lines need a machine of five dimensions, %s has %u",
                        options->links, machine->spec, machine->shape.n_dimensions);
@@ -257,10 +253,9 @@ simulate (const char *path, const Options *options, SimRunOptions *run_options, 
   /* Zones choose among the directions of a torus; packets of a fabric follow its tables, unless its
    * switches are adaptive. */
   if (machine->fabric && policy >= ROUTE_POLICY_ZONE0)
-    return cli_refuse (error,
-                       "--routing %s: zones are a torus's, %s is a switched fabric, whose tables "
-                       "say the way",
-                       study_routing_names[policy], machine->spec);
+    return cli_refuse (
+        error, "--routing %s: zones are for tori; %s is a switched fabric, routed by its tables",
+        study_routing_names[policy], machine->spec);
   if (machine->fabric && policy == ROUTE_POLICY_DETERMINISTIC)
     machine->parameters.switches.adaptive = TOPO_ADAPTIVE_NONE;
   timeline = cli_timeline_new (&options->timeline, trace_ranks (trace), error);
@@ -274,8 +269,12 @@ simulate (const char *path, const Options *options, SimRunOptions *run_options, 
   run_options->timeline = timeline;
   run = sim_run (trace, machine, mapping, run_options, error);
   g_clear_pointer (&progress, cli_progress_free);
-  if (!run)
+  if (!run) {
+    /* A value of --set may be beyond what the network can build. */
+    if (options->machine.settings && g_error_matches (*error, SIM_ERROR, SIM_ERROR_NETWORK))
+      cli_blame_usage (*error);
     return FALSE;
+  }
 
   warning = timeline ? cli_timeline_warning (timeline, run->result.time_ps) : NULL;
   if (warning)

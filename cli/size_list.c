@@ -35,7 +35,7 @@ cli_size_list (GArray *sizes, const char *text, uint64_t largest, const char *li
     g_array_append_val (sizes, bytes);
   }
   if (sizes->len == 0)
-    return cli_refuse (error, "--sizes: none are listed");
+    return cli_refuse (error, "--sizes: the list is empty");
   g_array_sort (sizes, compare);
   for (guint at = 1; at < sizes->len; at++)
     if (g_array_index (sizes, uint64_t, at) == g_array_index (sizes, uint64_t, at - 1))

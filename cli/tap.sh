@@ -53,6 +53,31 @@ same () {
   verdict $? "$1" "'$2' is not '$3'"
 }
 
+# holds NAME COMMAND...: the command succeeds.
+holds () {
+  name=$1
+  shift
+  "$@"
+  verdict $? "$name" "$*" "status $status" "$(head -20 out err)"
+}
+
+# has_lines NAME FILE LINE...: the file has these lines.
+has_lines () {
+  name=$1 file=$2
+  shift 2
+  for line; do
+    grep -qxF -e "$line" "$file" || { not_ok "$name" "no line: $line" "$(cat "$file")"; return; }
+  done
+  ok "$name"
+}
+
+# column NAME FILE: the cells of that column of a CSV file.
+column () {
+  awk -F, -v name="$1" '
+    NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i; next }
+    { print $c }' "$2"
+}
+
 skip () {
   tests=$((tests + 1))
   echo "ok $tests - $1 # SKIP $2"

@@ -178,9 +178,8 @@ validate (Output *output, const ValidationSuite *const *suites, const char *cons
   cli_begin_array (output->builder, "results");
   if (!validation_run (suites, only, &watch, error)) {
     /* A wrong name on the command line is wrong usage. */
-    if (error != NULL && g_error_matches (*error, VALIDATION_ERROR, VALIDATION_ERROR_NAME)) {
-      (*error)->domain = CLI_ERROR;
-      (*error)->code = CLI_ERROR_USAGE;
+    if (g_error_matches (*error, VALIDATION_ERROR, VALIDATION_ERROR_NAME)) {
+      cli_blame_usage (*error);
       g_prefix_error (error, "--only: ");
     }
     return FALSE;

@@ -179,10 +179,20 @@ unbind (BaseMap *map, uint32_t handle)
     base_map_remove (map, entry);
 }
 
-void
+uint32_t
 trace_comms_release (TraceComms *comms, uint32_t world_rank, uint32_t handle)
 {
+  uint32_t comm = trace_comms_resolve (comms, world_rank, handle);
+  const BaseMap *windows = comms->windows == NULL ? NULL : &comms->windows[world_rank];
+
   unbind (&comms->comm_handles[world_rank], handle);
+  if (comm == TRACE_COMMS_NULL || comm == TRACE_COMMS_WORLD ||
+      (comm != TRACE_COMMS_SELF && comms_at (comms, comm)->is_defined))
+    return TRACE_COMMS_NULL;
+  for (uint32_t place = 0; windows != NULL && place < windows->capacity; place++)
+    if (windows->entries[place].key != UINT32_MAX && windows->entries[place].value[0] == comm)
+      return TRACE_COMMS_NULL;
+  return comm;
 }
 
 static void
@@ -207,11 +217,12 @@ trace_comms_window_made (TraceComms *comms, uint32_t world_rank, const TraceOp *
 }
 
 uint32_t
-trace_comms_of_window (const TraceComms *comms, uint32_t world_rank, const TraceOp *op)
+trace_comms_of_op (const TraceComms *comms, uint32_t world_rank, const TraceOp *op)
 {
-  const BaseMapEntry *entry =
-      comms->windows == NULL ? NULL : base_map_find (&comms->windows[world_rank], op->window);
+  const BaseMapEntry *entry = NULL;
 
+  if (comms->windows != NULL && trace_op_uses_window (op->kind))
+    entry = base_map_find (&comms->windows[world_rank], op->window);
   return entry == NULL ? trace_comms_resolve (comms, world_rank, op->comm) : entry->value[0];
 }
 
@@ -220,17 +231,6 @@ trace_comms_window_freed (TraceComms *comms, uint32_t world_rank, const TraceOp 
 {
   if (comms->windows != NULL)
     unbind (&comms->windows[world_rank], op->window);
-}
-
-bool
-trace_comms_has_window (const TraceComms *comms, uint32_t world_rank, uint32_t comm)
-{
-  const BaseMap *windows = comms->windows == NULL ? NULL : &comms->windows[world_rank];
-
-  for (uint32_t place = 0; windows != NULL && place < windows->capacity; place++)
-    if (windows->entries[place].key != UINT32_MAX && windows->entries[place].value[0] == comm)
-      return true;
-  return false;
 }
 
 /* --- Groups --- */
@@ -575,7 +575,7 @@ trace_comms_define (TraceComms *comms, uint32_t world_rank, const TraceOp *op, G
   gint64 key;
 
   if (op->new_comm <= TRACE_COMM_SELF || op->new_comm == UINT32_MAX)
-    return definition_error (op, world_rank, error, "this handle has a meaning already");
+    return definition_error (op, world_rank, error, "this handle is predefined");
   if (op->n_values == 0)
     return definition_error (op, world_rank, error, "no members");
   for (uint32_t rank = 0; rank < op->n_values; rank++)
@@ -595,7 +595,7 @@ trace_comms_define (TraceComms *comms, uint32_t world_rank, const TraceOp *op, G
   ranks = g_memdup2 (op->values, op->n_values * sizeof *ranks);
   group = trace_groups_of (comms->groups, ranks, op->n_values);
   if (trace_group_rank (group, world_rank) == TRACE_NO_MEMBER)
-    return definition_error (op, world_rank, error, "the rank is no member itself");
+    return definition_error (op, world_rank, error, "the rank itself is not a member");
   key = (gint64) ((uint64_t) (uint32_t) op->color << 32 | group->number);
   if (!g_hash_table_lookup_extended (comms->defined, &key, NULL, &number)) {
     number = GUINT_TO_POINTER (comms->comms->len);
@@ -604,10 +604,4 @@ trace_comms_define (TraceComms *comms, uint32_t world_rank, const TraceOp *op, G
   }
   bind_member (comms, world_rank, op->new_comm, GPOINTER_TO_UINT (number));
   return TRUE;
-}
-
-bool
-trace_comms_is_defined (const TraceComms *comms, uint32_t comm)
-{
-  return comm != TRACE_COMMS_SELF && comms_at (comms, comm)->is_defined;
 }

@@ -27,6 +27,7 @@ typedef struct TraceComms TraceComms;
 
 TraceComms *trace_comms_new (uint32_t n_ranks);
 void trace_comms_free (TraceComms *comms);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (TraceComms, trace_comms_free)
 
 /* A rank's handle -> communicator number; TRACE_COMMS_NULL when unknown. */
 uint32_t trace_comms_resolve (const TraceComms *comms, uint32_t world_rank, uint32_t handle);
@@ -57,22 +58,19 @@ gboolean trace_comms_create (TraceComms *comms, uint32_t world_rank, const Trace
  * members.  The first definition makes it; no rank waits. */
 gboolean
 trace_comms_define (TraceComms *comms, uint32_t world_rank, const TraceOp *op, GError **error);
-/* True when it came from a definition: later definitions may bind further
- * handles, or the same one, to it. */
-bool trace_comms_is_defined (const TraceComms *comms, uint32_t comm);
-
-void trace_comms_release (TraceComms *comms, uint32_t world_rank, uint32_t handle);
+/* Unbinds a handle.  Returns the communicator's number when the rank's collectives on it end
+ * there, else TRACE_COMMS_NULL: later definitions may bind the number of a defined one again, and
+ * windows that are left go on to meet. */
+uint32_t trace_comms_release (TraceComms *comms, uint32_t world_rank, uint32_t handle);
 
 /* A window keeps its communicator after the program freed the handle, which may
  * then be bound to another.  op: WIN_CREATE. */
 void trace_comms_window_made (TraceComms *comms, uint32_t world_rank, const TraceOp *op);
-/* The communicator of an operation on a window; that of the handle when the
- * creation is not in the trace; TRACE_COMMS_NULL when unknown. */
-uint32_t trace_comms_of_window (const TraceComms *comms, uint32_t world_rank, const TraceOp *op);
+/* The communicator of an operation: its window's, when the creation of that is in the trace, else
+ * its handle's; TRACE_COMMS_NULL when unknown. */
+uint32_t trace_comms_of_op (const TraceComms *comms, uint32_t world_rank, const TraceOp *op);
 /* op: WIN_FREE. */
 void trace_comms_window_freed (TraceComms *comms, uint32_t world_rank, const TraceOp *op);
-/* True when the rank has one that is not freed. */
-bool trace_comms_has_window (const TraceComms *comms, uint32_t world_rank, uint32_t comm);
 
 /* Number of communicators made, without COMM_WORLD and the COMM_SELFs. */
 uint32_t trace_comms_created (const TraceComms *comms);

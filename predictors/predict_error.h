@@ -1,4 +1,4 @@
-/* predict_error.h - what goes wrong with tables, models and what is learned.
+/* predict_error.h - errors of tables, settings and fits.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
@@ -7,7 +7,7 @@
 
 #define PREDICT_ERROR (predict_error_quark ())
 typedef enum {
-  PREDICT_ERROR_TABLE,   /* a table is not one, or not what is needed: file, line, column */
+  PREDICT_ERROR_TABLE,   /* a table or its contents do not fit: file, line, column */
   PREDICT_ERROR_OPTION,  /* a setting is wrong for any table */
   PREDICT_ERROR_NUMERIC, /* the numbers do not determine an answer */
 } PredictError;

@@ -1,7 +1,9 @@
-/* predict_testing.h - errors, changed texts and files of tests.
+/* predict_testing.h - errors, changed texts, files and noise of tests.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
+
+#include "base/random.h"
 
 #include <glib.h>
 #include <glib/gstdio.h>
@@ -56,6 +58,17 @@ testing_refuse (TestingParse parse, const char *text, const TestingChange *chang
     g_assert_null (parse (changed, &error));
     testing_take_error (&error, domain, changes[i].message);
   }
+}
+
+/* Mean 0 and standard deviation 1: nearly normal, as the sum of twelve uniform numbers. */
+static inline double
+testing_normal (BaseRandom *random)
+{
+  double sum = -6;
+
+  for (int i = 0; i < 12; i++)
+    sum += base_random_unit (random);
+  return sum;
 }
 
 /* Progress that grows, up to 1; data: the last share. */

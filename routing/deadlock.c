@@ -509,7 +509,8 @@ fill_groups_to (Groups *work, uint32_t to)
   g_autofree bool *seen = g_new0 (bool, tables->n_switches + 1);
   uint32_t first = 0, n = 0;
 
-  route_distances (&work->cables, tables->n_switches, to, work->hops, work->queue);
+  work->queue[0] = to;
+  route_distances (&work->cables, tables->n_switches, work->hops, work->queue, 1);
   for (uint32_t at = 0; at < tables->n_switches; at++) {
     uint64_t *group = group_of (work, at, to);
 

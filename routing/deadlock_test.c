@@ -256,7 +256,7 @@ test_groups_of_real_fabrics (void)
   static const char *const names[] = { "avakas/avakas.net", "x5/X5.topofile" };
 
   for (guint at = 0; at < G_N_ELEMENTS (names); at++) {
-    g_autoptr (TopoFabric) fabric = fabric_testing_shared (names[at]);
+    g_autoptr (TopoFabric) fabric = topo_testing_fabric (names[at]);
 
     if (fabric == NULL)
       return;

@@ -52,13 +52,6 @@ differing (const TopoShape *shape, TopoCoordinates from, TopoCoordinates to)
   return mask;
 }
 
-/* The number of bits set. */
-static uint32_t
-count_bits (uint32_t mask)
-{
-  return (uint32_t) __builtin_popcount (mask);
-}
-
 static uint32_t
 raw_distance (TopoCoordinates from, TopoCoordinates to, uint32_t dimension)
 {
@@ -76,16 +69,17 @@ dimension_hops (const TopoShape *shape, TopoCoordinates from, TopoCoordinates to
   return shape->wrap[dimension] ? MIN (distance, shape->size[dimension] - distance) : distance;
 }
 
-double
-route_pami_flexibility (const TopoMachine *machine, uint32_t from, uint32_t to)
+/* Sum over A-D of hops / (size / 2); E does not count. */
+static double
+flexibility_of (const TopoMachine *machine, uint32_t from, uint32_t to)
 {
   const TopoShape *shape = &machine->shape;
   TopoCoordinates source = topo_shape_coordinates (shape, from);
   TopoCoordinates target = topo_shape_coordinates (shape, to);
   double flexibility = 0;
 
-  for (uint32_t dimension = 0;
-       dimension < (machine->is_bgq ? DIMENSION_E : machine->shape.n_dimensions); dimension++)
+  for (uint32_t dimension = 0; dimension < (machine->is_bgq ? DIMENSION_E : shape->n_dimensions);
+       dimension++)
     flexibility +=
         dimension_hops (shape, source, target, dimension) / (shape->size[dimension] / 2.0);
   return flexibility;
@@ -117,9 +111,9 @@ route_pami_data (const TopoMachine *machine, RoutePolicy policy, uint32_t from, 
   const ZoneRule *rule = zone_rules;
   double flexibility;
 
-  if (bytes <= machine->parameters.mpi.dynamic_bytes || count_bits (mask) < 2)
+  if (bytes <= machine->parameters.mpi.dynamic_bytes || __builtin_popcount (mask) < 2)
     return (RouteChoice){ ROUTE_VC_BUBBLE, 0 };
-  flexibility = route_pami_flexibility (machine, from, to);
+  flexibility = flexibility_of (machine, from, to);
   while (racks < rule->racks)
     rule++;
   return dynamic_choice (policy, flexibility > rule->low && flexibility < rule->high ? rule->in
@@ -153,7 +147,7 @@ route_pami_pin (const TopoMachine *machine, uint32_t from, uint32_t to, uint32_t
 
   if (mask == 0)
     return ROUTE_TORUS_FIFOS + to_slot % 6;
-  if (count_bits (mask) == 1) {
+  if (__builtin_popcount (mask) == 1) {
     uint32_t dimension = (uint32_t) __builtin_ctz (mask);
     uint32_t plus = route_torus_goes_plus (shape, source, target, dimension);
 

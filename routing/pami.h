@@ -44,9 +44,6 @@ RouteChoice route_pami_data (const TopoMachine *machine, RoutePolicy policy, uin
  * nodes, zone 0 above. */
 RouteChoice route_pami_direct (const TopoMachine *machine, RoutePolicy policy);
 
-/* Sum over A-D of hops / (size / 2); E does not count. */
-double route_pami_flexibility (const TopoMachine *machine, uint32_t from, uint32_t to);
-
 /* Network injection FIFOs of a node, in the order of the 16-bit map. */
 enum {
   ROUTE_FIFO_LOCAL0 = 10,

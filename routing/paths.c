@@ -24,9 +24,12 @@ plain_tables (const TopoFabric *fabric, const char *routes, uint32_t max_vls, GE
              : route_forwarding_compute (fabric, routes, error);
 }
 
-static RouteForwarding *
-named_tables (const TopoFabric *fabric, const char *routes, uint32_t max_vls, GError **error)
+RouteForwarding *
+route_forwarding_of_machine (const TopoMachine *machine, GError **error)
 {
+  const TopoFabric *fabric = machine->fabric;
+  const char *routes = machine->routes;
+  uint32_t max_vls = (uint32_t) machine->parameters.switches.vls;
   g_autoptr (RouteForwarding) tables = NULL;
 
   if (!g_str_has_prefix (routes, LAYERS) || routes[strlen (LAYERS)] == '\0')
@@ -37,19 +40,6 @@ named_tables (const TopoFabric *fabric, const char *routes, uint32_t max_vls, GE
   g_free (tables->engine);
   tables->engine = g_strdup (routes);
   return g_steal_pointer (&tables);
-}
-
-RouteForwarding *
-route_forwarding_new_named (const TopoFabric *fabric, const char *routes, GError **error)
-{
-  return named_tables (fabric, routes, ROUTE_MAX_VLS, error);
-}
-
-RouteForwarding *
-route_forwarding_of_machine (const TopoMachine *machine, GError **error)
-{
-  return named_tables (machine->fabric, machine->routes,
-                       (uint32_t) machine->parameters.switches.vls, error);
 }
 
 /* A way is counted in a byte.  Subnet management itself, whose directed

@@ -185,8 +185,7 @@ typedef struct {
 static gboolean
 find_comm (const Walker *walker, uint32_t rank, const TraceOp *op, uint32_t *comm, GError **error)
 {
-  *comm = trace_op_uses_window (op->kind) ? trace_comms_of_window (walker->comms, rank, op)
-                                          : trace_comms_resolve (walker->comms, rank, op->comm);
+  *comm = trace_comms_of_op (walker->comms, rank, op);
   if (*comm == TRACE_COMMS_NULL) {
     g_set_error (error, SIM_ERROR, SIM_ERROR_TRACE, "%s on unknown communicator %u",
                  trace_op_name (op->kind), op->comm);
@@ -390,25 +389,13 @@ walk_cancel (Walker *walker, uint32_t rank, const TraceOp *op, G_GNUC_UNUSED GEr
 /* --- Collectives --- */
 
 static gboolean
-check_counts (const uint64_t *counts, uint32_t n_counts, uint32_t size, GError **error)
+check_call (const TraceOp *op, uint32_t size, GError **error)
 {
-  if (counts == NULL || n_counts == size)
-    return TRUE;
-  g_set_error (error, SIM_ERROR, SIM_ERROR_TRACE, "%u counts on a communicator of %u ranks",
-               n_counts, size);
-  return FALSE;
-}
+  g_autofree char *fault = sim_collective_fault (op, size);
 
-static gboolean
-check_neighbors (const int32_t *neighbors, uint32_t n, uint32_t size, GError **error)
-{
-  for (uint32_t i = 0; i < n; i++)
-    if (neighbors == NULL || neighbors[i] < 0 || (uint32_t) neighbors[i] >= size) {
-      g_set_error (error, SIM_ERROR, SIM_ERROR_TRACE, "neighbour %d on a communicator of %u ranks",
-                   neighbors == NULL ? TRACE_PROC_NULL : neighbors[i], size);
-      return FALSE;
-    }
-  return TRUE;
+  if (fault != NULL)
+    g_set_error_literal (error, SIM_ERROR, SIM_ERROR_TRACE, fault);
+  return fault == NULL;
 }
 
 static gboolean
@@ -424,7 +411,6 @@ enter_collective (Walker *walker, uint32_t rank, uint32_t comm, const TraceOp *o
 static gboolean
 walk_collective (Walker *walker, uint32_t rank, const TraceOp *op, GError **error)
 {
-  bool neighbors = sim_collective_has_neighbors (op->kind);
   SimCollective collective;
   uint32_t comm, size;
 
@@ -432,17 +418,7 @@ walk_collective (Walker *walker, uint32_t rank, const TraceOp *op, GError **erro
   if (!find_comm (walker, rank, op, &comm, error))
     return FALSE;
   size = trace_comms_size (walker->comms, comm);
-  if (neighbors ? !check_neighbors (op->values, op->n_counts, size, error) ||
-                      !check_neighbors (op->values2, op->n_recv_counts, size, error)
-                : !check_counts (op->counts, op->n_counts, size, error) ||
-                      !check_counts (op->recv_counts, op->n_recv_counts, size, error))
-    return FALSE;
-  if (sim_collective_has_root (op->kind) && (op->root < 0 || (uint32_t) op->root >= size)) {
-    g_set_error (error, SIM_ERROR, SIM_ERROR_TRACE, "root %d on a communicator of %u ranks",
-                 op->root, size);
-    return FALSE;
-  }
-  if (!enter_collective (walker, rank, comm, op, error))
+  if (!check_call (op, size, error) || !enter_collective (walker, rank, comm, op, error))
     return FALSE;
   if (!(walker->scope & SIM_CENSUS_COLLECTIVES))
     return TRUE;
@@ -507,12 +483,15 @@ walk_access (Walker *walker, uint32_t rank, const TraceOp *op, GError **error)
 static gboolean
 walk_synchronize (Walker *walker, uint32_t rank, const TraceOp *op, GError **error)
 {
+  const TraceOp exchange = { .kind = TRACE_OP_NEIGHBOR_ALLTOALL,
+                             .values = op->values,
+                             .n_counts = op->n_values };
   uint32_t comm;
 
   if (!(walker->scope & SIM_CENSUS_COLLECTIVES))
     return TRUE;
   if (!find_comm (walker, rank, op, &comm, error) ||
-      !check_neighbors (op->values, op->n_values, trace_comms_size (walker->comms, comm), error))
+      !check_call (&exchange, trace_comms_size (walker->comms, comm), error))
     return FALSE;
   for (uint32_t i = 0; i < op->n_values; i++)
     report (walker, rank,
@@ -549,14 +528,11 @@ static gboolean
 walk_comm_free (Walker *walker, uint32_t rank, const TraceOp *op, G_GNUC_UNUSED GError **error)
 {
   BaseMap *sequences = &walker->walks[rank].sequences;
-  uint32_t comm = trace_comms_resolve (walker->comms, rank, op->comm);
+  BaseMapEntry *sequence =
+      base_map_find (sequences, trace_comms_release (walker->comms, rank, op->comm));
 
-  /* Numbers of communicators come again as in op_comm_free() of replay_ops.c. */
-  if (comm != TRACE_COMMS_NULL && comm != TRACE_COMMS_WORLD && base_map_find (sequences, comm) &&
-      !trace_comms_is_defined (walker->comms, comm) &&
-      !trace_comms_has_window (walker->comms, rank, comm))
-    base_map_remove (sequences, base_map_find (sequences, comm));
-  trace_comms_release (walker->comms, rank, op->comm);
+  if (sequence != NULL)
+    base_map_remove (sequences, sequence);
   return TRUE;
 }
 

@@ -92,16 +92,6 @@ sim_edges_add (SimEdges *edges, uint32_t source, uint32_t destination, uint64_t 
   edge->bytes += bytes;
 }
 
-uint64_t
-sim_edges_count (const SimEdges *edges)
-{
-  uint64_t n = 0;
-
-  for (uint32_t source = 0; source < edges->n_ranks; source++)
-    n += edges->tables[source].n;
-  return n;
-}
-
 static int
 compare_destinations (const void *a, const void *b)
 {
@@ -115,7 +105,9 @@ sim_edges_sorted (const SimEdges *edges, uint64_t *n_edges)
 {
   SimEdge *sorted, *next;
 
-  *n_edges = sim_edges_count (edges);
+  *n_edges = 0;
+  for (uint32_t source = 0; source < edges->n_ranks; source++)
+    *n_edges += edges->tables[source].n;
   next = sorted = g_new (SimEdge, *n_edges);
   for (uint32_t source = 0; source < edges->n_ranks; source++) {
     const EdgeTable *table = &edges->tables[source];

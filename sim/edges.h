@@ -23,7 +23,5 @@ void sim_edges_free (SimEdges *edges);
 void sim_edges_add (SimEdges *edges, uint32_t source, uint32_t destination, uint64_t messages,
                     uint64_t bytes);
 
-uint64_t sim_edges_count (const SimEdges *edges);
-
 /* All edges sorted by source, then destination; the caller g_free()s. */
 SimEdge *sim_edges_sorted (const SimEdges *edges, uint64_t *n_edges);

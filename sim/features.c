@@ -72,11 +72,17 @@ sum_mean (Sum sum)
   return sum.n == 0 ? 0 : sum.sum / (double) sum.n;
 }
 
-SimSummary
-sim_summarize (const double *values, uint64_t n)
+/* avg, max, AO mean and TO mean of n values (n may be 0: all 0).  The AO
+ * mean of values that are all equal is a mean over no element: 0. */
+typedef struct {
+  double avg, max, avg_above_mean, avg_top;
+} Summary;
+
+static Summary
+summarize (const double *values, uint64_t n)
 {
   Sum all = { 0 }, above = { 0 }, top = { 0 };
-  SimSummary summary = { 0 };
+  Summary summary = { 0 };
   double min;
 
   if (n == 0)
@@ -105,7 +111,7 @@ sim_summarize (const double *values, uint64_t n)
 static void
 set_summary (double *features, const double *values, uint64_t n)
 {
-  SimSummary summary = sim_summarize (values, n);
+  Summary summary = summarize (values, n);
 
   features[0] = summary.avg;
   features[1] = summary.max;
@@ -118,7 +124,7 @@ set_summary (double *features, const double *values, uint64_t n)
 static double
 sum_above_mean (const double *values, uint64_t n)
 {
-  double avg = sim_summarize (values, n).avg;
+  double avg = summarize (values, n).avg;
   double sum = 0;
 
   for (uint64_t element = 0; element < n; element++)
@@ -135,7 +141,7 @@ set_edge_features (double *features, const RoutePaths *paths, const TopoMapping 
   g_autofree double *maxima = g_new (double, mapping->n_ranks);
   double hop_bytes = 0, bytes = 0;
   uint64_t n_senders = 0;
-  SimSummary dilation;
+  Summary dilation;
 
   for (uint64_t edge = 0; edge < n_edges; edge++) {
     uint32_t source = edges[edge].source, destination = edges[edge].destination;
@@ -150,7 +156,7 @@ set_edge_features (double *features, const RoutePaths *paths, const TopoMapping 
     else
       maxima[n_senders - 1] = MAX (maxima[n_senders - 1], hops[edge]);
   }
-  dilation = sim_summarize (hops, n_edges);
+  dilation = summarize (hops, n_edges);
   features[SIM_FEATURE_MAX_DILATION] = dilation.max;
   features[SIM_FEATURE_AVG_DILATION] = dilation.avg;
   features[SIM_FEATURE_SUM_DILATION_AO] = sum_above_mean (maxima, n_senders);

@@ -53,11 +53,3 @@ void sim_features_compute (double features[SIM_N_FEATURES], const RoutePaths *pa
 void sim_features_compute_sorted (double features[SIM_N_FEATURES], const RoutePaths *paths,
                                   const TopoMapping *mapping, const SimEdge *edges,
                                   uint64_t n_edges, const SimCounters *counters);
-
-/* avg, max, AO mean and TO mean of n values (n may be 0: all 0).  The AO
- * mean of values that are all equal is that value's mean over no element:
- * 0, as nothing is above the mean. */
-typedef struct {
-  double avg, max, avg_above_mean, avg_top;
-} SimSummary;
-SimSummary sim_summarize (const double *values, uint64_t n);

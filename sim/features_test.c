@@ -117,6 +117,15 @@ fill_evenly (Case *it)
 }
 
 static void
+fill_tops (Case *it)
+{
+  it->counters->link[1].payload_bytes = 949;
+  it->counters->link[2].payload_bytes = 1000;
+  it->counters->link[3].payload_bytes = 10;
+  it->counters->link[4].payload_bytes = 950;
+}
+
+static void
 fill_one_edge (Case *it)
 {
   sim_edges_add (it->edges, 0, 1, 1, 1);
@@ -189,6 +198,8 @@ static const struct {
       { SIM_FEATURE_MAX_DELAY, 1 },
       { SIM_FEATURE_AVG_DELAY_AO, 0.75 },
       { SIM_FEATURE_AVG_DELAY_TO, 1 } } },
+  /* 950 is within 5 % of 1000, 949 is not. */
+  { "links at the top", LINE, fill_tops, 1, { { SIM_FEATURE_AVG_BYTES_TO, 975 } } },
   /* Two FIFOs on each of four nodes: 2, 1 and six times 0 messages. */
   { "fifos",
     LINE,
@@ -294,39 +305,30 @@ test_nothing_sent (void)
   case_clear (&line);
 }
 
+/* The rounded sum of six shares 1/10 is below, that of 1/9 above six times the share; neither
+ * may make outliers. */
 static void
-test_summary_of_nothing (void)
+test_equal_values (void)
 {
-  SimSummary summary = sim_summarize (NULL, 0);
+  static const uint32_t nodes[] = { 0, 1, 2, 3 };
+  static const uint64_t received[] = { 9, 10 };
 
-  g_assert_cmpfloat (summary.avg, ==, 0);
-  g_assert_cmpfloat (summary.max, ==, 0);
-  g_assert_cmpfloat (summary.avg_above_mean, ==, 0);
-  g_assert_cmpfloat (summary.avg_top, ==, 0);
-}
+  for (uint32_t i = 0; i < G_N_ELEMENTS (received); i++) {
+    Case line;
 
-/* The sum of three times 0.1 is not 0.3, which must not make outliers. */
-static void
-test_summary_of_equal_values (void)
-{
-  static const double values[] = { 0.1, 0.1, 0.1, 0.1, 0.1, 0.1 };
-
-  for (uint32_t n = 1; n <= 6; n++) {
-    SimSummary summary = sim_summarize (values, n);
-
-    g_assert_cmpfloat (summary.avg, ==, 0.1);
-    g_assert_cmpfloat (summary.avg_above_mean, ==, 0);
-    g_assert_cmpfloat_with_epsilon (summary.avg_top, 0.1, 1e-15);
+    case_init (&line, (TopoShape){ 1, { 4 }, { false } }, 4, nodes);
+    line.counters->has_buffers = true;
+    g_assert_cmpuint (line.counters->n_links, ==, 6);
+    for (uint32_t link = 0; link < line.counters->n_places; link++) {
+      line.counters->link[link].buffered_packets = 1;
+      line.counters->link[link].received_packets = received[i];
+    }
+    case_compute (&line);
+    g_assert_cmpfloat (line.features[SIM_FEATURE_AVG_DELAY], ==, 1. / (double) received[i]);
+    g_assert_cmpfloat (line.features[SIM_FEATURE_AVG_DELAY_AO], ==, 0);
+    assert_feature (&line, SIM_FEATURE_AVG_DELAY_TO, 1. / (double) received[i]);
+    case_clear (&line);
   }
-}
-
-/* 95 is within 5 % of 100, 94.9 is not. */
-static void
-test_summary_of_top (void)
-{
-  static const double values[] = { 94.9, 100, 1, 95 };
-
-  g_assert_cmpfloat (sim_summarize (values, 4).avg_top, ==, 97.5);
 }
 
 /* The names of the design's table, which tables and scripts rely on. */
@@ -529,9 +531,7 @@ main (int argc, char **argv)
   g_test_add_func ("/sim/features/fabric", test_fabric);
   g_test_add_func ("/sim/features/unknown-buffers", test_unknown_buffers_are_nan);
   g_test_add_func ("/sim/features/nothing-sent", test_nothing_sent);
-  g_test_add_func ("/sim/features/summary-of-nothing", test_summary_of_nothing);
-  g_test_add_func ("/sim/features/summary-of-equal-values", test_summary_of_equal_values);
-  g_test_add_func ("/sim/features/summary-of-top", test_summary_of_top);
+  g_test_add_func ("/sim/features/equal-values", test_equal_values);
   g_test_add_func ("/sim/features/names", test_names);
   g_test_add_func ("/sim/features/maplib-statistics", test_maplib_statistics);
   return g_test_run ();

@@ -270,7 +270,7 @@ master_write (const char *folder)
 static void
 test_recorded_sources (void)
 {
-  char *folder = trace_testing_folder ();
+  g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
   g_autofree char *path = master_write (folder);
   g_autoptr (SimRun) result = NULL;
   const char *warning;
@@ -283,7 +283,6 @@ test_recorded_sources (void)
   warning = g_ptr_array_index (result->warnings, 0);
   g_assert_nonnull (strstr (warning, "sources they got when recorded"));
   inputs_clear (&inputs);
-  trace_testing_remove (folder);
 }
 
 static void

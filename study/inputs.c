@@ -49,7 +49,7 @@ study_machine_new (const StudyMachineInputs *inputs, GError **error)
   }
   if (has_pattern && (inputs->cores != NULL || has_ranks)) {
     g_set_error (error, STUDY_ERROR, STUDY_ERROR_OPTION,
-                 "--pattern says the slots and cores; it does not go with --cores or "
+                 "--pattern sets the slots and cores; it does not go with --cores or "
                  "--ranks-per-node");
     return NULL;
   }

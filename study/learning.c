@@ -212,16 +212,13 @@ study_learning_table (StudyStore *store, GPtrArray *rows, const StudyLearning *c
   table = predict_table_new (learning.source, learning.pairs->len);
   for (guint column = 0; column < study_row_n_columns (FALSE); column++) {
     const StudyField *field = study_row_field (column);
-    gboolean is_number = study_row_column_is_number (column);
-    gboolean is_feature =
-        field->offset >= G_STRUCT_OFFSET (StudyRow, features) &&
-        field->offset < G_STRUCT_OFFSET (StudyRow, features) + sizeof ((StudyRow *) 0)->features;
+    gboolean is_number = study_field_is_number (field);
     double *numbers = is_number ? g_new (double, table->n_rows) : NULL;
     g_autoptr (GPtrArray) texts = g_ptr_array_new_with_free_func (g_free);
 
     for (guint at = 0; at < learning.pairs->len; at++) {
       const Pair *pair = &g_array_index (learning.pairs, Pair, at);
-      const StudyRow *row = is_feature ? pair->features : pair->observed;
+      const StudyRow *row = study_field_is_feature (field) ? pair->features : pair->observed;
 
       if (is_number)
         numbers[at] = study_row_number (row, field);

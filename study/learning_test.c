@@ -74,7 +74,7 @@ table_of (Study *study, const StudyLearning *learning, guint *n_left_out, GError
   StudyRow *const *rows = (StudyRow *const *) study->rows->pdata;
 
   g_assert_true (study_store_set_plan (study->store, "little", "", rows, study->rows->len, NULL));
-  g_assert_true (study_store_put_all (study->store, rows, study->rows->len, NULL));
+  g_assert_true (fixture_put (study->store, rows, study->rows->len, NULL));
   return study_learning_table (study->store, NULL, learning, n_left_out, error);
 }
 

@@ -4,13 +4,12 @@
 #include "study/ranking.h"
 
 #include "base/words.h"
-#include "study/study_error.h"
 #include "study/inputs.h"
+#include "study/store/row_fields.h"
+#include "study/study_error.h"
 
 #include <math.h>
 #include <string.h>
-
-#define NO_COLUMN G_MAXUINT
 
 /* The repetitions of one mapping in one case. */
 typedef struct {
@@ -22,7 +21,7 @@ typedef struct {
 /* A case while its rows are read. */
 typedef struct {
   StudyCase *result;
-  guint column;
+  const StudyField *column;    /* NULL: values are given */
   GPtrArray *groups;           /* (element-type Group) in the order of the rows */
   GHashTable *of_mapping;      /* mapping -> Group */
   const char *default_mapping; /* the first that is named as the machine's default is */
@@ -36,37 +35,29 @@ typedef struct {
 
 /* --- Columns --- */
 
-static guint
-column_find (const char *name)
+/* NULL and *error when runs have no numbers of that name. */
+static const StudyField *
+column_find (const char *name, GError **error)
 {
-  for (guint column = 0; column < study_row_n_columns (TRUE); column++)
-    if (strcmp (study_row_column_name (column), name) == 0)
-      return column;
-  return NO_COLUMN;
-}
+  const StudyField *field = study_row_find_field (name);
+  g_autoptr (GPtrArray) names = NULL;
+  g_autofree char *meant = NULL;
 
-static gboolean
-column_check (const char *name, GError **error)
-{
-  guint column = column_find (name);
-
-  if (column == NO_COLUMN) {
-    g_autoptr (GPtrArray) names = g_ptr_array_new ();
-    g_autofree char *meant = NULL;
-
-    for (column = 0; column < study_row_n_columns (TRUE); column++)
-      if (study_row_column_is_number (column))
-        g_ptr_array_add (names, (gpointer) study_row_column_name (column));
-    g_ptr_array_add (names, NULL);
-    meant = base_did_you_mean (name, (const char *const *) names->pdata);
-    g_set_error (error, STUDY_ERROR, STUDY_ERROR_INPUT, "runs have no column \"%s\"%s", name,
-                 meant);
-  } else if (!study_row_column_is_number (column))
-    g_set_error (error, STUDY_ERROR, STUDY_ERROR_INPUT, "column \"%s\" is no number to rank by",
+  if (field != NULL && study_field_is_number (field))
+    return field;
+  if (field != NULL) {
+    g_set_error (error, STUDY_ERROR, STUDY_ERROR_INPUT, "column \"%s\" has no numbers to rank by",
                  name);
-  else
-    return TRUE;
-  return FALSE;
+    return NULL;
+  }
+  names = g_ptr_array_new ();
+  for (guint at = 0; at < study_row_n_fields (); at++)
+    if (study_field_is_number (study_row_field (at)))
+      g_ptr_array_add (names, (gpointer) study_row_field (at)->name);
+  g_ptr_array_add (names, NULL);
+  meant = base_did_you_mean (name, (const char *const *) names->pdata);
+  g_set_error (error, STUDY_ERROR, STUDY_ERROR_INPUT, "runs have no column \"%s\"%s", name, meant);
+  return NULL;
 }
 
 /* --- Cases --- */
@@ -278,7 +269,6 @@ cases_new (const GPtrArray *rows, const char *column, const double *values, doub
     const StudyRow *row = g_ptr_array_index (rows, i);
     g_autofree char *key = case_text (row, "\n", FALSE);
     Builder *builder = g_hash_table_lookup (of_key, key);
-    double value;
 
     if (builder == NULL) {
       gboolean is_load = g_strcmp0 (row->network, "load") == 0;
@@ -291,18 +281,12 @@ cases_new (const GPtrArray *rows, const char *column, const double *values, doub
       builder->result->row = row;
       builder->result->column = column != NULL ? column : is_load ? "max_bytes" : "time_s";
       builder->result->ranked = g_array_new (FALSE, TRUE, sizeof (StudyRanked));
-      builder->column = column_find (builder->result->column);
+      builder->column = study_row_find_field (builder->result->column);
       g_ptr_array_add (builders, builder);
       g_hash_table_insert (of_key, g_steal_pointer (&key), builder);
     }
-    if (values != NULL)
-      value = values[i];
-    else {
-      g_autofree char *text = study_row_column_text (row, builder->column);
-
-      value = text == NULL || *text == '\0' ? (double) NAN : g_ascii_strtod (text, NULL);
-    }
-    builder_add (builder, row, value);
+    builder_add (builder, row,
+                 values != NULL ? values[i] : study_row_number (row, builder->column));
   }
   for (guint i = 0; i < builders->len; i++)
     g_ptr_array_add (cases, builder_finish (g_ptr_array_index (builders, i), tie, machines));
@@ -313,10 +297,12 @@ GPtrArray *
 study_cases_new (const GPtrArray *rows, const char *column, double tie, StudyMachineOf machine,
                  void *data, GError **error)
 {
-  if (column != NULL && !column_check (column, error))
+  const StudyField *field = column != NULL ? column_find (column, error) : NULL;
+
+  if (column != NULL && field == NULL)
     return NULL;
-  return cases_new (rows, column != NULL ? study_row_column_name (column_find (column)) : NULL,
-                    NULL, tie, &(Machines){ machine, data });
+  return cases_new (rows, field != NULL ? field->name : NULL, NULL, tie,
+                    &(Machines){ machine, data });
 }
 
 GPtrArray *

@@ -6,7 +6,7 @@
 #include <glib.h>
 
 /* The key file at `path`; errors (TOPO_ERROR) name path:line.  A key that
- * stands twice in a group is an error. */
+ * appears twice in a group is an error. */
 GKeyFile *topo_keyfile_load (const char *path, GError **error);
 
 /* "path:line" of a key, of the head of its group when key is NULL; just

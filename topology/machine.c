@@ -77,7 +77,7 @@ topo_machine_note_file (TopoMachine *machine, const char *path, GError **error)
   /* A file without a known hash is not even opened. */
   if (machine->known != NULL && expected == NULL) {
     g_set_error (error, TOPO_ERROR, TOPO_ERROR_CHANGED,
-                 "%s: there is no hash of this file, so that it is not opened", absolute);
+                 "%s: not opened, as no hash of this file is known", absolute);
     return FALSE;
   }
   hash = hash_of_path (absolute);
@@ -87,7 +87,7 @@ topo_machine_note_file (TopoMachine *machine, const char *path, GError **error)
     return FALSE;
   }
   if (expected != NULL && g_ascii_strcasecmp (hash, expected) != 0) {
-    g_set_error (error, TOPO_ERROR, TOPO_ERROR_CHANGED, "%s: its content is another one", absolute);
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_CHANGED, "%s: the content has changed", absolute);
     return FALSE;
   }
   if (hash == NULL) /* pipes have no hash; the reader of the file reports other failures */
@@ -484,8 +484,8 @@ topo_machine_set_cores (TopoMachine *machine, const char *cores, GError **error)
         return FALSE;
       }
       if (list.taken >> core & 1) {
-        g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE, "core %" G_GUINT64_FORMAT " stands twice",
-                     core);
+        g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
+                     "core %" G_GUINT64_FORMAT " appears twice", core);
         return FALSE;
       }
       list.taken |= UINT64_C (1) << core;

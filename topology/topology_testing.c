@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "topology/topology_testing.h"
 
+#include ".ci/test_data.h"
+
 #include <glib/gstdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,6 +19,34 @@ topo_testing_machine (const char *spec, uint32_t ranks_per_node)
   if (ranks_per_node > 0)
     machine->ranks_per_node = ranks_per_node;
   return machine;
+}
+
+TopoFabric *
+topo_testing_fabric (const char *name)
+{
+  g_autofree char *in_data = g_build_filename ("fabrics", name, NULL);
+  g_autofree char *path = test_data (in_data);
+  g_autoptr (GError) error = NULL;
+  TopoFabric *fabric = path != NULL ? topo_fabric_load (path, &error) : NULL;
+
+  g_assert_no_error (error);
+  return fabric;
+}
+
+void
+topo_testing_places (const TopoMapping *mapping, const TopoMachine *machine)
+{
+  gsize n_slots = (gsize) topo_shape_nodes (&machine->shape) * machine->ranks_per_node;
+  g_autofree bool *taken = g_new0 (bool, n_slots);
+
+  for (uint32_t rank = 0; rank < mapping->n_ranks; rank++) {
+    gsize place = (gsize) mapping->node[rank] * machine->ranks_per_node + mapping->slot[rank];
+
+    g_assert_cmpuint (mapping->slot[rank], <, machine->ranks_per_node);
+    g_assert_cmpuint (place, <, n_slots);
+    g_assert_false (taken[place]);
+    taken[place] = true;
+  }
 }
 
 char *

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "traces/lower.h"
+#include "traces/format.h"
 
 #include "mpi/rank_group.h"
 
@@ -278,20 +279,17 @@ check_list (const Expansion *it, const uint64_t *list, uint32_t n, GError **erro
 {
   if (list != NULL && n == it->n)
     return TRUE;
-  g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE, "%s with %u counts among %u ranks",
-               trace_op_name (it->op->kind), list == NULL ? 0 : n, it->n);
-  return FALSE;
+  return TRACE_FAIL (TRACE_ERROR_RANGE, error, "%s with %u counts among %u ranks",
+                     trace_op_name (it->op->kind), list == NULL ? 0 : n, it->n);
 }
 
 static gboolean
 check_ranks (const Expansion *it, const int32_t *ranks, uint32_t n, GError **error)
 {
   for (uint32_t i = 0; i < n; i++)
-    if (ranks[i] < 0 || (uint32_t) ranks[i] >= it->n) {
-      g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE, "%s with rank %d among %u",
-                   trace_op_name (it->op->kind), ranks[i], it->n);
-      return FALSE;
-    }
+    if (ranks[i] < 0 || (uint32_t) ranks[i] >= it->n)
+      return TRACE_FAIL (TRACE_ERROR_RANGE, error, "%s with rank %d among %u",
+                         trace_op_name (it->op->kind), ranks[i], it->n);
   return TRUE;
 }
 

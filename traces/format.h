@@ -24,9 +24,6 @@ typedef struct {
   void (*cursor_free) (gpointer cursor);
   TraceNext (*cursor_next) (gpointer cursor, TraceOp *op, GError **error);
   const char *(*cursor_place) (gpointer cursor);
-
-  /* Appends a TraceCallCount per MPI call of the rank; see trace.h. */
-  gboolean (*call_counts) (gpointer state, uint32_t rank, GArray *counts, GError **error);
 } TraceFormat;
 
 extern const TraceFormat trace_format_dumpi;
@@ -42,8 +39,9 @@ extern const TraceFormat trace_format_otf2;
 Trace *trace_open_as (const TraceFormat *format, const char *path, const TraceOptions *options,
                       GError **error);
 
-/* The call_counts of a format whose files have no summary of calls. */
-gboolean trace_no_call_counts (gpointer state, uint32_t rank, GArray *counts, GError **error);
+/* Sets *error; FALSE.  A macro, so that the compiler sees the FALSE. */
+#define TRACE_FAIL(code, error, ...) \
+  (g_set_error ((error), TRACE_ERROR, (gint) (code), __VA_ARGS__), FALSE)
 
 /* For `open`: the trace is a graph. */
 void trace_set_graph (Trace *trace);

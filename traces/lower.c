@@ -41,9 +41,8 @@ typedef gboolean (*Lower) (Lowering *it, const TraceOp *op, GError **error);
 static gboolean
 fail (GError **error, const TraceOp *op, const char *what, int64_t number, uint32_t n)
 {
-  g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE, "%s: %s %" G_GINT64_FORMAT " among %u",
-               trace_op_name (op->kind), what, number, n);
-  return FALSE;
+  return TRACE_FAIL (TRACE_ERROR_RANGE, error, "%s: %s %" G_GINT64_FORMAT " among %u",
+                     trace_op_name (op->kind), what, number, n);
 }
 
 static gboolean
@@ -56,11 +55,9 @@ find_comm (const Lowering *it, const TraceOp *op, uint32_t *comm, GError **error
     return TRUE;
   }
   entry = base_map_find (&it->handles_of_comms, op->comm);
-  if (entry == NULL) {
-    g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE, "%s on unknown communicator %u",
-                 trace_op_name (op->kind), op->comm);
-    return FALSE;
-  }
+  if (entry == NULL)
+    return TRACE_FAIL (TRACE_ERROR_RANGE, error, "%s on unknown communicator %u",
+                       trace_op_name (op->kind), op->comm);
   *comm = entry->value[0];
   return TRUE;
 }

@@ -66,8 +66,8 @@ gboolean trace_survey_is_cancelled (const TraceSurvey *survey, uint32_t rank, ui
  *   scan, exscan               doubling of distances
  *   neighbourhoods             all at once
  *
- * Nothing is sent where both sides know that it would be nothing, but for
- * the messages of a barrier and of a tree. */
+ * Empty messages are left out where both sides have the length, but for those of a
+ * barrier and of a tree. */
 
 /* Ranks are those of the communicator; TRACE_NO_MEMBER: no message. */
 typedef struct {

@@ -18,13 +18,12 @@ static TraceProfile *
 profile_of (const char *text)
 {
   g_autoptr (GError) error = NULL;
-  char *folder = trace_testing_folder ();
-  g_autofree char *path = trace_testing_write (folder, "trace.txt", text, strlen (text));
+  g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
+  g_autofree char *path = trace_testing_write_text (folder, "trace.txt", text);
   g_autoptr (Trace) trace = trace_testing_open (path);
   TraceProfile *profile = trace_profile_new (trace, NULL, NULL, &error);
 
   g_assert_no_error (error);
-  trace_testing_remove (folder);
   return profile;
 }
 
@@ -90,14 +89,13 @@ static void
 test_broken_trace_is_an_error (void)
 {
   g_autoptr (GError) error = NULL;
-  char *folder = trace_testing_folder ();
+  g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
   static const char text[] = "0 init\n0 send 1 0 x 6\n1 init\n";
-  g_autofree char *path = trace_testing_write (folder, "trace.txt", text, strlen (text));
+  g_autofree char *path = trace_testing_write_text (folder, "trace.txt", text);
   g_autoptr (Trace) trace = trace_testing_open (path);
 
   g_assert_null (trace_profile_new (trace, NULL, NULL, &error));
   g_assert_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT);
-  trace_testing_remove (folder);
 }
 
 int

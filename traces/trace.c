@@ -69,18 +69,6 @@ trace_open_as (const TraceFormat *format, const char *path, const TraceOptions *
   return trace->state != NULL ? g_steal_pointer (&trace) : NULL;
 }
 
-static gboolean
-has_ending_of_trace (const char *name)
-{
-  static const char *const endings[] = { ".otf2",   ".meta", ".meta.gz", ".prv",
-                                         ".prv.gz", ".hct",  ".goal",    ".ti" };
-
-  for (guint i = 0; i < G_N_ELEMENTS (endings); i++)
-    if (g_str_has_suffix (name, endings[i]))
-      return TRUE;
-  return FALSE;
-}
-
 static gint
 compare_names (gconstpointer a, gconstpointer b)
 {
@@ -92,6 +80,8 @@ compare_names (gconstpointer a, gconstpointer b)
 static GPtrArray *
 list_candidates (const char *folder)
 {
+  static const char *const endings[] = { ".otf2",   ".meta", ".meta.gz", ".prv",
+                                         ".prv.gz", ".hct",  ".goal",    ".ti" };
   GPtrArray *paths = g_ptr_array_new_with_free_func (g_free);
   g_autofree char *bare = g_build_filename (folder, "x", NULL);
   g_autoptr (GDir) dir = g_dir_open (folder, 0, NULL);
@@ -103,8 +93,9 @@ list_candidates (const char *folder)
     return paths;
   g_ptr_array_set_size (paths, 0);
   while (dir != NULL && (name = g_dir_read_name (dir)) != NULL)
-    if (has_ending_of_trace (name))
-      g_ptr_array_add (paths, g_build_filename (folder, name, NULL));
+    for (guint i = 0; i < G_N_ELEMENTS (endings); i++)
+      if (g_str_has_suffix (name, endings[i]))
+        g_ptr_array_add (paths, g_build_filename (folder, name, NULL));
   g_ptr_array_sort (paths, compare_names);
   return paths;
 }
@@ -264,10 +255,9 @@ trace_refuse_region (const char *path, const TraceOptions *options, GError **err
 {
   if (options->from_region == NULL)
     return TRUE;
-  g_set_error (error, TRACE_ERROR, TRACE_ERROR_OPEN,
-               "%s: this format has no regions, so nothing can start at \"%s\"", path,
-               options->from_region);
-  return FALSE;
+  return TRACE_FAIL (TRACE_ERROR_OPEN, error,
+                     "%s: this format has no regions, so nothing can start at \"%s\"", path,
+                     options->from_region);
 }
 
 /* A text that differs when a file was written or replaced. */
@@ -392,30 +382,4 @@ const char *
 trace_cursor_place (TraceCursor *cursor)
 {
   return cursor->format->cursor_place (cursor->state);
-}
-
-gboolean
-trace_no_call_counts (gpointer state, uint32_t rank, GArray *counts, GError **error)
-{
-  (void) state, (void) rank, (void) counts;
-  g_set_error_literal (error, TRACE_ERROR, TRACE_ERROR_FORMAT,
-                       "this format has no summary of calls");
-  return FALSE;
-}
-
-GArray *
-trace_call_counts (Trace *trace, uint32_t rank, GError **error)
-{
-  g_autoptr (GArray) counts = g_array_new (FALSE, FALSE, sizeof (TraceCallCount));
-
-  if (rank >= trace->n_ranks) {
-    g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE, "%s: no rank %u among %u", trace->path,
-                 rank, trace->n_ranks);
-    return NULL;
-  }
-  if (!trace->format->call_counts (trace->state, rank, counts, error)) {
-    g_prefix_error (error, "%s: ", trace->path);
-    return NULL;
-  }
-  return g_steal_pointer (&counts);
 }

@@ -19,7 +19,7 @@ typedef void (*TraceProgress) (void *data, double share);
 
 /* How to read; all zero is the usual choice. */
 typedef struct {
-  uint32_t n_ranks;        /* of formats that do not say (a TI file that every rank shares) */
+  uint32_t n_ranks;        /* for formats without it (a TI file that every rank shares) */
   const char *from_region; /* NULL, or replay only this user region; copied */
   gboolean allow_lossy;    /* guess lost data, with a warning, instead of failing */
 } TraceOptions;
@@ -64,18 +64,17 @@ const char *trace_hash (Trace *trace, GError **error);
  * and number.  Always, before it was called, and for a pattern. */
 gboolean trace_is_unchanged (const Trace *trace);
 
-/* Of a trace that was converted: the format that it was recorded in; *hash
- * (may be NULL) is what trace_hash() said of that.  Else NULL. */
+/* The format that a converted trace was recorded in, and in *hash (may be NULL) the trace_hash() of
+ * that recording; else NULL. */
 const char *trace_source (const Trace *trace, const char **hash);
 
-/* What the source lacks or what was mended while reading so far, for people:
+/* Gaps of the source, and repairs made while reading so far, for people:
  * "window without MPI_Finalize", "rank 3 truncated after 812 calls".  Each
  * message once, in the order found.  Borrowed, valid until the next call on
  * the trace. */
 const GPtrArray *trace_warnings (const Trace *trace);
 
-/* The same of what no replay needs, such as hardware counters: of interest to
- * who looks at the trace, no reason to doubt a result. */
+/* The same for data that no replay needs, such as hardware counters: no reason to doubt a result. */
 const GPtrArray *trace_notes (const Trace *trace);
 
 /* A rank's stream from its first operation.  Several cursors on one rank are
@@ -96,18 +95,3 @@ TraceNext trace_cursor_next (TraceCursor *cursor, TraceOp *op, GError **error);
 /* Where in the source the last operation came from, for messages:
  * "dumpi-0003.bin:0x1f40" or "rank3.txt:812".  Borrowed until the next call. */
 const char *trace_cursor_place (TraceCursor *cursor);
-
-/* The calls of one rank: how many records there are, and how many the
- * source's own summary says there should be.  A reader that misreads a record
- * does not get these equal. */
-typedef struct {
-  const char *name;    /* static: "MPI_Isend" */
-  uint64_t read;       /* records in the stream */
-  uint64_t claimed;    /* records by the summary */
-  uint64_t unrecorded; /* made by the program, but left out of the trace */
-} TraceCallCount;
-
-/* (element-type TraceCallCount), one per call that any of the numbers is not
- * 0 for.  Reads the whole stream of the rank.  NULL and *error when it cannot
- * be read or the source has no summary. */
-GArray *trace_call_counts (Trace *trace, uint32_t rank, GError **error);

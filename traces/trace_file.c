@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "traces/trace_file.h"
+#include "traces/format.h"
 
 #include "base/file.h"
 #include "traces/trace.h"
@@ -58,9 +59,8 @@ gz_check (gzFile file, const char *path, GError **error)
 
   if (status == Z_OK || status == Z_STREAM_END)
     return TRUE;
-  g_set_error (error, TRACE_ERROR, TRACE_ERROR_OPEN, "%s: %s", path,
-               status == Z_ERRNO ? g_strerror (errno) : message);
-  return FALSE;
+  return TRACE_FAIL (TRACE_ERROR_OPEN, error, "%s: %s", path,
+                     status == Z_ERRNO ? g_strerror (errno) : message);
 }
 
 gssize

@@ -5,6 +5,7 @@
  * Each rank is read until it makes a communicator whose other members have not
  * been read so far; then the next rank follows. */
 #include "traces/lower.h"
+#include "traces/format.h"
 
 #include "traces/handles.h"
 #include "base/small_map.h"
@@ -44,20 +45,6 @@ tag_key (uint32_t comm, int32_t tag)
   return (gint64) ((uint64_t) comm << 32 | (uint32_t) tag);
 }
 
-static void
-note_tag (TraceSurvey *survey, uint32_t comm, int32_t tag)
-{
-  gpointer key = GINT_TO_POINTER (tag), owner = g_hash_table_lookup (survey->owners, key);
-  gint64 pair = tag_key (comm, tag);
-
-  survey->highest_tag = MAX (survey->highest_tag, tag);
-  if (owner == NULL)
-    g_hash_table_insert (survey->owners, key, GUINT_TO_POINTER (comm + 1));
-  else if (GPOINTER_TO_UINT (owner) != comm + 1 && !g_hash_table_contains (survey->changed, &pair))
-    g_hash_table_insert (survey->changed, g_memdup2 (&pair, sizeof pair),
-                         GUINT_TO_POINTER (g_hash_table_size (survey->changed)));
-}
-
 int32_t
 trace_survey_tag (const TraceSurvey *survey, uint32_t comm, int32_t tag)
 {
@@ -93,10 +80,9 @@ trace_survey_check_tags (const TraceSurvey *survey, GError **error)
 
   if (n >= (survey->has_collectives ? LEAST_COLLECTIVE_TAGS : 0))
     return TRUE;
-  g_set_error (error, TRACE_ERROR, TRACE_ERROR_WRITE,
-               "%s: tags up to %d leave no room for those of collectives and communicators",
-               trace_path (survey->trace), survey->highest_tag);
-  return FALSE;
+  return TRACE_FAIL (TRACE_ERROR_WRITE, error,
+                     "%s: tags up to %d leave no room for those of collectives and communicators",
+                     trace_path (survey->trace), survey->highest_tag);
 }
 
 /* -- point to point --------------------------------------------------------------- */
@@ -106,19 +92,21 @@ visit_tag (TraceSurvey *survey, uint32_t rank, const TraceOp *op, int32_t tag, g
            GError **error)
 {
   uint32_t comm = trace_comms_resolve (survey->comms, rank, op->comm);
+  gpointer key = GINT_TO_POINTER (tag), owner = g_hash_table_lookup (survey->owners, key);
+  gint64 pair = tag_key (comm, tag);
 
-  if (comm == TRACE_COMMS_NULL) {
-    g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE, "%s on unknown communicator %u",
-                 trace_op_name (op->kind), op->comm);
-    return FALSE;
-  }
-  if (tag >= 0)
-    note_tag (survey, comm, tag);
-  else if (!receives || tag != TRACE_ANY_TAG) {
-    g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE, "%s with tag %d", trace_op_name (op->kind),
-                 tag);
-    return FALSE;
-  }
+  if (comm == TRACE_COMMS_NULL)
+    return TRACE_FAIL (TRACE_ERROR_RANGE, error, "%s on unknown communicator %u",
+                       trace_op_name (op->kind), op->comm);
+  if (tag < 0)
+    return (receives && tag == TRACE_ANY_TAG) ||
+           TRACE_FAIL (TRACE_ERROR_RANGE, error, "%s with tag %d", trace_op_name (op->kind), tag);
+  survey->highest_tag = MAX (survey->highest_tag, tag);
+  if (owner == NULL)
+    g_hash_table_insert (survey->owners, key, GUINT_TO_POINTER (comm + 1));
+  else if (GPOINTER_TO_UINT (owner) != comm + 1 && !g_hash_table_contains (survey->changed, &pair))
+    g_hash_table_insert (survey->changed, g_memdup2 (&pair, sizeof pair),
+                         GUINT_TO_POINTER (g_hash_table_size (survey->changed)));
   return TRUE;
 }
 
@@ -269,11 +257,8 @@ visit (TraceSurvey *survey, uint32_t rank, const TraceOp *op, GError **error)
       op->kind == TRACE_OP_RECV || op->kind == TRACE_OP_IRECV || op->kind == TRACE_OP_RECV_INIT;
 
   if ((op->kind >= TRACE_OP_WIN_CREATE && op->kind <= TRACE_OP_WIN_WAIT) ||
-      op->kind == TRACE_OP_UNSUPPORTED) {
-    g_set_error (error, TRACE_ERROR, TRACE_ERROR_WRITE, "%s cannot be expressed in this format",
-                 op->name);
-    return FALSE;
-  }
+      op->kind == TRACE_OP_UNSUPPORTED)
+    return TRACE_FAIL (TRACE_ERROR_WRITE, error, "%s cannot be expressed in this format", op->name);
   visit_requests (&survey->walks[rank], op);
   if (trace_op_is_collective (op->kind))
     survey->has_collectives = TRUE;

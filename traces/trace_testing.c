@@ -4,12 +4,13 @@
 #include "traces/trace_testing.h"
 
 #include ".ci/test_data.h"
+#include "traces/format.h"
 
 #include <glib/gstdio.h>
 #include <string.h>
 #include <zlib.h>
 
-char *
+TraceTestingFolder *
 trace_testing_folder (void)
 {
   g_autoptr (GError) error = NULL;
@@ -36,7 +37,7 @@ remove_all (const char *path)
 }
 
 void
-trace_testing_remove (char *folder)
+trace_testing_remove (TraceTestingFolder *folder)
 {
   remove_all (folder);
   g_free (folder);
@@ -54,6 +55,12 @@ trace_testing_write (const char *folder, const char *name, const void *contents,
   g_file_set_contents_full (path, contents, (gssize) n, G_FILE_SET_CONTENTS_NONE, 0666, &error);
   g_assert_no_error (error);
   return path;
+}
+
+char *
+trace_testing_write_text (const char *folder, const char *name, const char *text)
+{
+  return trace_testing_write (folder, name, text, strlen (text));
 }
 
 char *
@@ -90,49 +97,34 @@ trace_testing_shipped (const char *name)
   return g_build_filename (source_root (), "traces", "data", name, NULL);
 }
 
-/* The archive in a folder, unpacked into another; NULL when that fails. */
-static char *
-unpack (const char *set, const char *name)
+char *
+trace_testing_recorded (const char *name, TraceTestingFolder **folder)
 {
-  g_autofree char *archive = g_strdup_printf ("%s/%s.tar.xz", set, name);
-  char *folder = trace_testing_folder ();
-  const char *const argv[] = { "tar", "-C", folder, "-xJf", archive, NULL };
+  g_autofree char *path = trace_testing_shared (name), *base = g_path_get_basename (name);
+  g_autofree char *archive = g_strdup_printf ("%s/%s.tar.xz", path, base);
+  g_autoptr (TraceTestingFolder) unpacked = NULL;
+  g_autoptr (GDir) dir = NULL;
+  const char *argv[] = { "tar", "-C", NULL, "-xJf", archive, NULL };
+  const char *file;
   int status;
 
-  if (g_spawn_sync (NULL, (char **) argv, NULL, G_SPAWN_SEARCH_PATH | G_SPAWN_STDERR_TO_DEV_NULL,
-                    NULL, NULL, NULL, NULL, &status, NULL) &&
-      status == 0)
-    return folder;
-  trace_testing_remove (folder);
-  return NULL;
-}
-
-/* A trace in a folder: its only .meta file, or the list *.txt. */
-static char *
-find_trace (const char *folder)
-{
-  g_autoptr (GDir) dir = g_dir_open (folder, 0, NULL);
-  const char *name;
-
-  while ((name = g_dir_read_name (dir)) != NULL)
-    if (g_str_has_suffix (name, ".meta") || g_str_has_suffix (name, ".txt"))
-      return g_build_filename (folder, name, NULL);
-  return NULL;
-}
-
-char *
-trace_testing_recorded (const char *name, char **folder)
-{
-  g_autofree char *where = g_build_filename ("recorded", name, NULL);
-  g_autofree char *set = trace_testing_shared (where);
-
-  if (set == NULL)
+  *folder = NULL;
+  if (path == NULL || !g_file_test (path, G_FILE_TEST_IS_DIR))
+    return g_steal_pointer (&path);
+  argv[2] = unpacked = trace_testing_folder ();
+  if (!g_spawn_sync (NULL, (char **) argv, NULL, G_SPAWN_SEARCH_PATH | G_SPAWN_STDERR_TO_DEV_NULL,
+                     NULL, NULL, NULL, NULL, &status, NULL) ||
+      status != 0) {
+    g_test_skip ("tar or xz is not here");
     return NULL;
-  *folder = unpack (set, name);
-  if (*folder != NULL)
-    return find_trace (*folder);
-  g_test_skip ("tar or xz is not here");
-  return NULL;
+  }
+  dir = g_dir_open (unpacked, 0, NULL);
+  while ((file = g_dir_read_name (dir)) != NULL)
+    if (g_str_has_suffix (file, ".meta") || g_str_has_suffix (file, ".txt")) {
+      *folder = g_steal_pointer (&unpacked);
+      return g_build_filename (*folder, file, NULL);
+    }
+  g_error ("%s has neither a .meta file nor a list", archive);
 }
 
 Trace *
@@ -146,35 +138,136 @@ trace_testing_open (const char *path)
   return trace;
 }
 
-/* Reads all streams until one fails. */
-static void
-read_all (Trace *trace, GError **error)
+gboolean
+trace_testing_read (const char *path, const TraceOptions *options, GError **error)
 {
-  for (uint32_t rank = 0; rank < trace_ranks (trace); rank++) {
-    g_autoptr (TraceCursor) cursor = trace_cursor_new (trace, rank, error);
-    TraceNext next = TRACE_NEXT_OPERATION;
+  g_autoptr (GError) trouble = NULL;
+  g_autoptr (Trace) trace = trace_open (path, options, &trouble);
+
+  g_assert_true ((trace == NULL) == (trouble != NULL));
+  for (uint32_t rank = 0; trouble == NULL && rank < trace_ranks (trace); rank++) {
+    g_autoptr (TraceCursor) cursor = trace_cursor_new (trace, rank, &trouble);
+    TraceNext next = cursor != NULL ? TRACE_NEXT_OPERATION : TRACE_NEXT_ERROR;
     TraceOp op;
 
-    if (cursor == NULL)
-      return;
     while (next == TRACE_NEXT_OPERATION)
-      next = trace_cursor_next (cursor, &op, error);
-    if (next == TRACE_NEXT_ERROR)
-      return;
+      next = trace_cursor_next (cursor, &op, &trouble);
+    g_assert_true ((next == TRACE_NEXT_ERROR) == (trouble != NULL));
   }
+  if (trouble == NULL)
+    return TRUE;
+  g_assert_true (trouble->domain == TRACE_ERROR);
+  g_propagate_error (error, g_steal_pointer (&trouble));
+  return FALSE;
 }
 
 void
 trace_testing_bad (const char *path, TraceError code, const char *part)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (Trace) trace = trace_open (path, NULL, &error);
 
-  if (trace != NULL)
-    read_all (trace, &error);
+  trace_testing_read (path, NULL, &error);
   g_assert_error (error, TRACE_ERROR, (gint) code);
   if (strstr (error->message, part) == NULL)
     g_error ("expected \"%s\" in \"%s\"", part, error->message);
+}
+
+void
+trace_testing_bad_file (const char *name, const void *contents, gsize n, TraceError code,
+                        const char *part)
+{
+  g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
+  g_autofree char *path = trace_testing_write (folder, name, contents, n);
+
+  trace_testing_bad (path, code, part);
+}
+
+typedef struct {
+  TraceTestingOp op;
+  gpointer data;
+  GDestroyNotify free_data;
+  uint32_t n_ranks;
+  gboolean is_graph;
+} MadeUp;
+
+typedef struct {
+  const MadeUp *trace;
+  uint32_t rank;
+  uint64_t index;
+} MadeUpCursor;
+
+/* The next trace that is opened. */
+static const MadeUp *to_open;
+
+static gpointer
+made_up_open (Trace *trace, const char *path, const TraceOptions *options, uint32_t *n_ranks,
+              GPtrArray *files, GError **error)
+{
+  (void) path, (void) options, (void) files, (void) error;
+  *n_ranks = to_open->n_ranks;
+  if (to_open->is_graph)
+    trace_set_graph (trace);
+  return g_memdup2 (to_open, sizeof *to_open);
+}
+
+static void
+made_up_close (gpointer data)
+{
+  MadeUp *state = data;
+
+  if (state->free_data != NULL)
+    state->free_data (state->data);
+  g_free (state);
+}
+
+static gpointer
+made_up_cursor_new (gpointer state, uint32_t rank, GError **error)
+{
+  MadeUpCursor *cursor = g_new0 (MadeUpCursor, 1);
+
+  (void) error;
+  cursor->trace = state;
+  cursor->rank = rank;
+  return cursor;
+}
+
+static TraceNext
+made_up_cursor_next (gpointer data, TraceOp *op, GError **error)
+{
+  MadeUpCursor *cursor = data;
+
+  (void) error;
+  memset (op, 0, sizeof *op);
+  return cursor->trace->op (cursor->trace->data, cursor->rank, cursor->index++, op)
+             ? TRACE_NEXT_OPERATION
+             : TRACE_NEXT_END;
+}
+
+static const char *
+made_up_cursor_place (gpointer cursor)
+{
+  (void) cursor;
+  return "made up";
+}
+
+static const TraceFormat made_up = {
+  .name = "made-up",
+  .open = made_up_open,
+  .close = made_up_close,
+  .cursor_new = made_up_cursor_new,
+  .cursor_free = g_free,
+  .cursor_next = made_up_cursor_next,
+  .cursor_place = made_up_cursor_place,
+};
+
+Trace *
+trace_testing_made_up (uint32_t n_ranks, gboolean is_graph, TraceTestingOp op, gpointer data,
+                       GDestroyNotify free_data)
+{
+  const MadeUp state = { op, data, free_data, n_ranks, is_graph };
+
+  to_open = &state;
+  return trace_open_as (&made_up, "made up", NULL, NULL);
 }
 
 static void
@@ -350,6 +443,10 @@ field_text (const TraceOp *op, const char *key)
     FIELD (values, I4),
     FIELD (values2, I4),
     FIELD (n_values, U4),
+    FIELD (after, U4),
+    FIELD (n_after, U4),
+    FIELD (after_start, U4),
+    FIELD (n_after_start, U4),
     FIELD (cpu, U4),
     FIELD (call_ps, I8),
     FIELD (site, STRING),

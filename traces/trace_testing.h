@@ -5,31 +5,46 @@
 
 #include "traces/trace.h"
 
-/* A new folder for the files of a test. */
-char *trace_testing_folder (void);
-/* Removes it with everything in it, and frees the name. */
-void trace_testing_remove (char *folder);
+/* The path of a new folder for the files of a test. */
+typedef char TraceTestingFolder;
+TraceTestingFolder *trace_testing_folder (void);
+/* Removes it with everything in it, and frees the path. */
+void trace_testing_remove (TraceTestingFolder *folder);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (TraceTestingFolder, trace_testing_remove)
 
 /* Writes a file, plain or gzip; returns its path. */
 char *trace_testing_write (const char *folder, const char *name, const void *contents, gsize n);
+char *trace_testing_write_text (const char *folder, const char *name, const char *text);
 char *
 trace_testing_write_gzip (const char *folder, const char *name, const void *contents, gsize n);
 
 /* Path in the shared data, which is not part of the project; NULL, and the
  * test marked as skipped, when it is not there. */
 char *trace_testing_shared (const char *name);
-/* The trace in a packed set under recorded/ of the shared data, unpacked into a
- * new folder that the caller removes.  NULL, and the test marked as skipped,
- * when the set or the means to unpack it are not there. */
-char *trace_testing_recorded (const char *name, char **folder);
+/* The same of a recorded trace: a file, or a folder NAME with NAME.tar.xz in it, which is unpacked into
+ * *folder; else *folder is NULL.  NULL also when it cannot be unpacked. */
+char *trace_testing_recorded (const char *name, TraceTestingFolder **folder);
 /* Path of a file that ships with the project, relative to its root. */
 char *trace_testing_shipped (const char *name);
 
 /* Opens a trace that must be readable. */
 Trace *trace_testing_open (const char *path);
-/* Opens one that must not be, or whose streams must not; checks the code and
- * that the message has `part` in it. */
+/* Opens a trace and reads all its streams; FALSE and *error, of TRACE_ERROR, when that fails.
+ * options may be NULL. */
+gboolean trace_testing_read (const char *path, const TraceOptions *options, GError **error);
+/* Reading the trace must fail with this code, and `part` in the message. */
 void trace_testing_bad (const char *path, TraceError code, const char *part);
+/* The same of a file of this name and contents, in a folder of its own. */
+void trace_testing_bad_file (const char *name, const void *contents, gsize n, TraceError code,
+                             const char *part);
+
+/* Sets *op, with the arrays it needs, to operation number `index` of a rank; FALSE behind the last.
+ * The arrays live until the next call. */
+typedef gboolean (*TraceTestingOp) (gconstpointer data, uint32_t rank, uint64_t index, TraceOp *op);
+
+/* A trace of operations that are made up; frees the data in the end, unless free_data is NULL. */
+Trace *trace_testing_made_up (uint32_t n_ranks, gboolean is_graph, TraceTestingOp op, gpointer data,
+                              GDestroyNotify free_data);
 
 /* All operations of all ranks, summed up.  Every stream must end well. */
 typedef struct {

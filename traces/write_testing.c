@@ -3,82 +3,39 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "traces/write_testing.h"
 
-#include "traces/format.h"
-
 #include <string.h>
 
 typedef struct {
-  uint32_t n_ranks, n_ops;
+  uint32_t n_ops;
   const WriteTestingOp *ops;
 } Program;
 
-typedef struct {
-  const Program *program;
-  uint32_t rank, next;
-} ProgramCursor;
-
-/* What the format's open() gets instead of a path. */
-static Program to_open;
-
-static gpointer
-program_open (Trace *trace, const char *path, const TraceOptions *options, uint32_t *n_ranks,
-              GPtrArray *files, GError **error)
+static gboolean
+program_op (gconstpointer data, uint32_t rank, uint64_t index, TraceOp *op)
 {
-  (void) trace, (void) path, (void) options, (void) files, (void) error;
-  *n_ranks = to_open.n_ranks;
-  return g_memdup2 (&to_open, sizeof to_open);
-}
+  const Program *program = data;
+  uint32_t at = 0;
 
-static gpointer
-program_cursor_new (gpointer state, uint32_t rank, GError **error)
-{
-  ProgramCursor *cursor = g_new0 (ProgramCursor, 1);
-
-  (void) error;
-  cursor->program = state;
-  cursor->rank = rank;
-  return cursor;
-}
-
-static TraceNext
-program_cursor_next (gpointer data, TraceOp *op, GError **error)
-{
-  ProgramCursor *cursor = data;
-  const Program *program = cursor->program;
-
-  (void) error;
-  while (cursor->next < program->n_ops && program->ops[cursor->next].rank != cursor->rank)
-    cursor->next++;
-  if (cursor->next == program->n_ops)
-    return TRACE_NEXT_END;
-  *op = program->ops[cursor->next++].op;
+  for (; at < program->n_ops; at++)
+    if (program->ops[at].rank == rank && index-- == 0)
+      break;
+  if (at == program->n_ops)
+    return FALSE;
+  *op = program->ops[at].op;
   if (op->comm == 0)
     op->comm = TRACE_COMM_WORLD;
   if (op->name == NULL)
     op->name = trace_op_name (op->kind);
-  return TRACE_NEXT_OPERATION;
-}
-
-static const char *
-program_cursor_place (gpointer cursor)
-{
-  (void) cursor;
-  return "program";
+  return TRUE;
 }
 
 Trace *
 write_testing_program (uint32_t n_ranks, const WriteTestingOp *ops, uint32_t n_ops)
 {
-  static const TraceFormat format = { .name = "program",
-                                      .open = program_open,
-                                      .close = g_free,
-                                      .cursor_new = program_cursor_new,
-                                      .cursor_free = g_free,
-                                      .cursor_next = program_cursor_next,
-                                      .cursor_place = program_cursor_place };
+  const Program program = { n_ops, ops };
 
-  to_open = (Program){ n_ranks, n_ops, ops };
-  return trace_open_as (&format, "program", NULL, NULL);
+  return trace_testing_made_up (n_ranks, FALSE, program_op, g_memdup2 (&program, sizeof program),
+                                g_free);
 }
 
 char *
@@ -106,108 +63,69 @@ write_testing_same (const TraceWriter *writer, Trace *trace, const char *expecte
   g_assert_cmpstr (text, ==, expected);
 }
 
-/* -- recorded traces --------------------------------------------------------------- */
-
-static char *
-unpack (const char *archive, char **folder)
+void
+write_testing_told (const TraceWriter *writer, const WriteTestingOp *ops, uint32_t n_ops,
+                    const char *part, gboolean told)
 {
-  const char *argv[] = { "tar", "-C", NULL, "-xJf", archive, NULL };
-  const char *name;
-  g_autoptr (GDir) dir = NULL;
-  int status;
+  g_autoptr (Trace) trace = write_testing_program (2, ops, n_ops);
+  g_autofree char *text = write_testing_text (writer, trace, NULL);
 
-  argv[2] = *folder = trace_testing_folder ();
-  if (!g_spawn_sync (NULL, (char **) argv, NULL, G_SPAWN_SEARCH_PATH | G_SPAWN_STDERR_TO_DEV_NULL,
-                     NULL, NULL, NULL, NULL, &status, NULL) ||
-      status != 0)
-    return NULL;
-  dir = g_dir_open (*folder, 0, NULL);
-  while ((name = g_dir_read_name (dir)) != NULL)
-    if (g_str_has_suffix (name, ".meta") || g_str_has_suffix (name, ".txt"))
-      return g_build_filename (*folder, name, NULL);
-  return NULL;
+  g_assert_nonnull (text);
+  g_assert_cmpint (trace_testing_warned (trace, part), ==, told);
 }
 
-char *
-write_testing_recorded (const char *name, char **folder)
+void
+write_testing_refused (const TraceWriter *writer, const WriteTestingOp *op, const char *part)
 {
-  g_autofree char *path = trace_testing_shared (name);
+  g_autoptr (Trace) trace = write_testing_program (2, op, 1);
+  g_autoptr (GError) error = NULL;
+  g_autofree char *text = write_testing_text (writer, trace, &error);
 
-  *folder = NULL;
-  if (path == NULL || !g_str_has_suffix (path, ".tar.xz"))
-    return g_steal_pointer (&path);
-  return unpack (path, folder);
+  g_assert_null (text);
+  g_assert_true (error->domain == TRACE_ERROR);
+  if (strstr (error->message, part) == NULL)
+    g_error ("expected \"%s\" in \"%s\"", part, error->message);
 }
 
 /* -- channels ------------------------------------------------------------------------ */
 
-typedef void (*Visit) (gpointer data, uint32_t rank, const TraceOp *op);
-
-static void
-visit_sends (Trace *trace, Visit visit, gpointer data)
+/* Bytes by "source destination tag" of messages with a tag up to `most`, and the highest tag. */
+static GHashTable *
+channels_of (Trace *trace, int32_t most, int32_t *highest)
 {
+  GHashTable *channels = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
+
+  *highest = -1;
   for (uint32_t rank = 0; rank < trace_ranks (trace); rank++) {
     g_autoptr (TraceCursor) cursor = trace_cursor_new (trace, rank, NULL);
     TraceOp op;
 
-    while (trace_cursor_next (cursor, &op, NULL) == TRACE_NEXT_OPERATION)
-      if ((op.kind == TRACE_OP_SEND || op.kind == TRACE_OP_ISEND || op.kind == TRACE_OP_SENDRECV) &&
-          op.peer >= 0)
-        visit (data, rank, &op);
+    while (trace_cursor_next (cursor, &op, NULL) == TRACE_NEXT_OPERATION) {
+      g_autofree char *channel = NULL;
+      uint64_t *bytes;
+
+      if ((op.kind != TRACE_OP_SEND && op.kind != TRACE_OP_ISEND && op.kind != TRACE_OP_SENDRECV) ||
+          op.peer < 0 || op.tag > most)
+        continue;
+      *highest = MAX (*highest, op.tag);
+      channel = g_strdup_printf ("%u %d %d", rank, op.peer, op.tag);
+      bytes = g_hash_table_lookup (channels, channel);
+      if (bytes == NULL) {
+        bytes = g_new0 (uint64_t, 1);
+        g_hash_table_insert (channels, g_steal_pointer (&channel), bytes);
+      }
+      *bytes += op.bytes;
+    }
   }
-}
-
-static void
-visit_highest (gpointer data, uint32_t rank, const TraceOp *op)
-{
-  int32_t *highest = data;
-
-  (void) rank;
-  *highest = MAX (*highest, op->tag);
-}
-
-int32_t
-write_testing_highest_tag (Trace *trace)
-{
-  int32_t highest = -1;
-
-  visit_sends (trace, visit_highest, &highest);
-  return highest;
-}
-
-typedef struct {
-  GHashTable *channels;
-  int32_t highest;
-} Counting;
-
-static void
-visit_channel (gpointer data, uint32_t rank, const TraceOp *op)
-{
-  Counting *counting = data;
-  g_autofree char *channel = g_strdup_printf ("%u %d %d", rank, op->peer, op->tag);
-  uint64_t *bytes = g_hash_table_lookup (counting->channels, channel);
-
-  if (op->tag > counting->highest)
-    return;
-  if (bytes == NULL) {
-    bytes = g_new0 (uint64_t, 1);
-    g_hash_table_insert (counting->channels, g_steal_pointer (&channel), bytes);
-  }
-  *bytes += op->bytes;
-}
-
-GHashTable *
-write_testing_channels (Trace *trace, int32_t highest)
-{
-  Counting counting = { g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free), highest };
-
-  visit_sends (trace, visit_channel, &counting);
-  return counting.channels;
+  return channels;
 }
 
 void
-write_testing_same_channels (GHashTable *a, GHashTable *b)
+write_testing_same_channels (Trace *trace, Trace *written)
 {
+  int32_t highest, other_highest;
+  g_autoptr (GHashTable) a = channels_of (trace, INT32_MAX, &highest);
+  g_autoptr (GHashTable) b = channels_of (written, highest, &other_highest);
   GHashTableIter iter;
   gpointer channel, bytes;
 

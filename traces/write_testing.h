@@ -21,13 +21,13 @@ char *write_testing_text (const TraceWriter *writer, Trace *trace, GError **erro
 /* Fails unless the writer can and this is what it writes. */
 void write_testing_same (const TraceWriter *writer, Trace *trace, const char *expected);
 
-/* Recorded traces for tests that sweep through them: a path, or NULL when it
- * is not here.  Takes what unpacks archives into account: *folder is to be
- * removed with trace_testing_remove(). */
-char *write_testing_recorded (const char *name, char **folder);
+/* Fails unless the writer writes this program of two ranks, with a warning that has `part` in it, or
+ * without one. */
+void write_testing_told (const TraceWriter *writer, const WriteTestingOp *ops, uint32_t n_ops,
+                         const char *part, gboolean told);
+/* The writer must refuse the operation, in a program of two ranks, with `part` in the message. */
+void write_testing_refused (const TraceWriter *writer, const WriteTestingOp *op, const char *part);
 
-/* Bytes by "source destination tag" of messages between world ranks with a
- * tag up to highest; of a trace without communicators.  Caller unrefs. */
-GHashTable *write_testing_channels (Trace *trace, int32_t highest);
-int32_t write_testing_highest_tag (Trace *trace);
-void write_testing_same_channels (GHashTable *a, GHashTable *b);
+/* Both send the same bytes between the same world ranks under the same tags, but for tags of `written`
+ * above all those of `trace`, which has no communicators. */
+void write_testing_same_channels (Trace *trace, Trace *written);

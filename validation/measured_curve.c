@@ -11,9 +11,11 @@ static const char heading[] = "curve,bytes,value,unit";
 
 enum { NAME, BYTES, VALUE, UNIT, N_COLUMNS };
 
-void
-validation_curve_free (ValidationCurve *curve)
+static void
+curve_free (gpointer data)
 {
+  ValidationCurve *curve = data;
+
   g_free (curve->name);
   g_free (curve->unit);
   g_array_unref (curve->bytes);
@@ -58,8 +60,7 @@ add_line (GPtrArray *curves, const char *line)
 GPtrArray *
 validation_curves_parse (const char *text, const char *path, GError **error)
 {
-  g_autoptr (GPtrArray) curves =
-      g_ptr_array_new_with_free_func ((GDestroyNotify) validation_curve_free);
+  g_autoptr (GPtrArray) curves = g_ptr_array_new_with_free_func (curve_free);
   g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
   bool has_heading = false;
 
@@ -89,15 +90,6 @@ validation_curve_find (const GPtrArray *curves, const char *name)
       return curve;
   }
   return NULL;
-}
-
-double
-validation_curve_at (const ValidationCurve *curve, uint64_t bytes)
-{
-  for (guint i = 0; i < curve->bytes->len; i++)
-    if (g_array_index (curve->bytes, guint64, i) == bytes)
-      return g_array_index (curve->values, double, i);
-  return (double) NAN;
 }
 
 static int

@@ -17,17 +17,12 @@ typedef struct {
   GArray *values; /* (element-type double), positive, one per size */
 } ValidationCurve;
 
-void validation_curve_free (ValidationCurve *curve);
-
 /* (element-type ValidationCurve), in the order of the text; NULL and *error
  * (VALIDATION_ERROR_DATA) naming `path` and the line. */
 GPtrArray *validation_curves_parse (const char *text, const char *path, GError **error);
 
 /* The one of a name; NULL: there is none. */
 const ValidationCurve *validation_curve_find (const GPtrArray *curves, const char *name);
-
-/* The value at exactly this size; NaN: the curve has no such point. */
-double validation_curve_at (const ValidationCurve *curve, uint64_t bytes);
 
 /* Middle value, of an even number the mean of the two in the middle; sorts
  * values[].  NaN for none. */

@@ -20,14 +20,12 @@ test_reads_curves_and_points (void)
   g_assert_cmpuint (curves->len, ==, 2);
   a = validation_curve_find (curves, "a");
   b = validation_curve_find (curves, "b");
-  g_assert_cmpuint (a->bytes->len, ==, 2);
+  g_assert_cmpmem (a->bytes->data, a->bytes->len * sizeof (guint64), ((guint64[]){ 0, 8 }), 16);
+  g_assert_cmpmem (a->values->data, a->values->len * sizeof (double), ((double[]){ 1.5, 2 }), 16);
   g_assert_cmpuint (b->bytes->len, ==, 1);
   g_assert_cmpstr (a->unit, ==, "us");
   g_assert_cmpstr (b->unit, ==, "MB/s");
-  g_assert_cmpfloat (validation_curve_at (a, 0), ==, 1.5);
-  g_assert_cmpfloat (validation_curve_at (a, 8), ==, 2);
-  g_assert_cmpfloat (validation_curve_at (b, 1), ==, 300);
-  g_assert_true (isnan (validation_curve_at (a, 4)));
+  g_assert_cmpfloat (g_array_index (b->values, double, 0), ==, 300);
   g_assert_null (validation_curve_find (curves, "c"));
 }
 

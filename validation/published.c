@@ -16,9 +16,11 @@ validation_error_quark (void)
   return g_quark_from_static_string ("validation-error-quark");
 }
 
-void
-validation_published_free (ValidationPublished *published)
+static void
+published_free (gpointer data)
 {
+  ValidationPublished *published = data;
+
   g_free (published->name);
   g_free (published->unit);
   g_free (published->role);
@@ -73,8 +75,7 @@ parse_line (const char *line)
 GPtrArray *
 validation_published_parse (const char *text, const char *path, GError **error)
 {
-  g_autoptr (GPtrArray) all =
-      g_ptr_array_new_with_free_func ((GDestroyNotify) validation_published_free);
+  g_autoptr (GPtrArray) all = g_ptr_array_new_with_free_func (published_free);
   g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
   bool has_heading = false;
 

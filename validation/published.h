@@ -28,8 +28,6 @@ typedef struct {
   char *conditions;
 } ValidationPublished;
 
-void validation_published_free (ValidationPublished *published);
-
 /* (element-type ValidationPublished), in the order of the text; NULL and
  * *error naming `path` and the line. */
 GPtrArray *validation_published_parse (const char *text, const char *path, GError **error);

@@ -168,14 +168,11 @@ open_inputs (Work *work, CliProgress *progress, GError **error)
     return FALSE;
   }
   if (options->pattern != G_MININT) {
-    if ((uint32_t) options->pattern > work->patterns->n)
-      return cli_refuse (error, "--pattern: %d is not within 1..%u", options->pattern,
-                         work->patterns->n);
-    if (work->patterns->pattern[options->pattern - 1].excluded != NULL) {
-      g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "--pattern %d: %s", options->pattern,
-                   work->patterns->pattern[options->pattern - 1].excluded);
+    if (!cli_check_number ("--pattern", options->pattern, 1, (int) work->patterns->n, error))
       return FALSE;
-    }
+    if (work->patterns->pattern[options->pattern - 1].excluded != NULL)
+      return cli_fail (error, "--pattern %d: %s", options->pattern,
+                       work->patterns->pattern[options->pattern - 1].excluded);
   }
   grouping.table = work->table;
   work->aggregate = study_aggregate_new (work->trace, work->patterns, &grouping, cli_progress_share,

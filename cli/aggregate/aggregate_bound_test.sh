@@ -6,18 +6,6 @@
 set -u
 . "${G_TEST_SRCDIR:-.}/cli/tap.sh"
 
-# refused NAME STATUS TEXT COMMAND...: it fails so, with the text in its message, and prints nothing.
-refused () {
-  name=$1 wanted=$2 text=$3
-  shift 3
-  run "$@"
-  if test $status -ne "$wanted" || ! grep -qF -e "$text" err || test -s out; then
-    not_ok "$name" "status $status" "$(cat err out)"
-  else
-    ok "$name"
-  fi
-}
-
 # --- tables ---
 
 run "$hopcast" aggregate table --machine systemg:16 --sizes 64KiB,8 -q -o table.csv \
@@ -52,18 +40,18 @@ else
   not_ok "less noise, fewer classes" "$(cat err out)"
 fi
 
-refused "a torus has no nodes to look into" 1 "is a torus" "$hopcast" aggregate table --machine bgq:32
-refused "one node is not two" 1 "has one node" "$hopcast" aggregate table --machine systemg:1
-refused "a size that is none" 2 '--sizes: "4Q"' "$hopcast" aggregate table --machine systemg:2 --sizes 4Q
+refused "a torus has no nodes to look into" 1 "is a torus" aggregate table --machine bgq:32
+refused "one node is not two" 1 "has one node" aggregate table --machine systemg:1
+refused "a size that is none" 2 '--sizes: "4Q"' aggregate table --machine systemg:2 --sizes 4Q
 refused "a size twice" 2 "--sizes: 8 bytes are listed twice" \
-  "$hopcast" aggregate table --machine systemg:2 --sizes 8,16,8
+  aggregate table --machine systemg:2 --sizes 8,16,8
 refused "a collective that is none" 2 "--collectives: 'gossip:4'" \
-  "$hopcast" aggregate table --machine systemg:2 --collectives gossip:4
-refused "a collective without a form" 1 "scan: no table is made of it" \
-  "$hopcast" aggregate table --machine systemg:2 --only-collectives --collectives scan:4
-refused "no collectives alone" 2 "--only-collectives: --collectives says which" \
-  "$hopcast" aggregate table --machine systemg:2 --only-collectives
-refused "no machine" 2 "--machine SPEC is missing" "$hopcast" aggregate table
+  aggregate table --machine systemg:2 --collectives gossip:4
+refused "a collective without a form" 1 "scan: no table can be made" \
+  aggregate table --machine systemg:2 --only-collectives --collectives scan:4
+refused "no collectives alone" 2 "--only-collectives needs --collectives" \
+  aggregate table --machine systemg:2 --only-collectives
+refused "no machine" 2 "--machine SPEC is missing" aggregate table
 
 # --- bounds ---
 
@@ -107,7 +95,7 @@ else
   not_ok "a pattern that needs more nodes is left out, and why" "$(cat out err)"
 fi
 
-bound="$hopcast aggregate bound gen:pingpong:ranks=8"
+bound="aggregate bound gen:pingpong:ranks=8"
 # shellcheck disable=SC2086  # words
 {
   refused "asked for a pattern that cannot be" 1 "--pattern 1: " \
@@ -121,6 +109,6 @@ bound="$hopcast aggregate bound gen:pingpong:ranks=8"
   refused "a table with an error has a line" 1 "wrong.csv:2: where: \"inside\"" \
     $bound --machine systemg:4 --table wrong.csv
 }
-refused "a table without the collective" 1 "--collectives alltoall:16" "$hopcast" aggregate bound \
+refused "a table without the collective" 1 "--collectives alltoall:16" aggregate bound \
   gen:npb:kernel=is,class=S,ranks=16 --machine systemg:16 --table table.csv
 done_testing

@@ -10,15 +10,6 @@ choose () {
   run "$hopcast" aggregate "$@"
 }
 
-# refused NAME STATUS TEXT: one line on standard error that has the text, nothing else.
-refused () {
-  if test $status -eq "$2" && test ! -s out && test "$(wc -l <err)" -eq 1 && grep -qF -- "$3" err; then
-    ok "$1"
-  else
-    not_ok "$1" "status $status" "$(cat out err)"
-  fi
-}
-
 # same NAME EXPECTED FOUND
 same () {
   if test $status -eq 0 && test "$2" = "$3"; then
@@ -26,13 +17,6 @@ same () {
   else
     not_ok "$1" "status $status; expected '$2', found '$3'" "$(cat out err)"
   fi
-}
-
-# column NAME: of what was printed as CSV.
-column () {
-  awk -F, -v name="$1" '
-    NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i; next }
-    { print $c }' out
 }
 
 # Sixteen ranks that compute for 100 ms and then pass a few bytes on: what they send is nothing beside
@@ -66,15 +50,15 @@ set -- ring.ti --trace-ranks 16 --machine systemg:16 --set 'node.compute=1 Gflop
 choose "$@" --ipc ipc.csv --format csv -q
 same "verdicts of counted IPCs" \
   "admissible,admissible,admissible,admissible,chosen,too slow,too slow,too slow" \
-  "$(column verdict | paste -s -d ,)"
+  "$(column verdict out | paste -s -d ,)"
 # 0.2 s times 2 / IPC.
 same "computation" "0.2,0.2,0.2,0.205128205128,0.204081632654,0.21052631579,0.222222222222,0.4" \
-  "$(column computation_s | awk '{ printf "%s%.12g", (NR > 1 ? "," : ""), $1 }')"
+  "$(column computation_s out | awk '{ printf "%s%.12g", (NR > 1 ? "," : ""), $1 }')"
 choose "$@" --ipc ipc.csv --max-slowdown '12 %' --format csv -q
 same "another threshold" 7 "$(awk -F, '$(NF - 1) == "chosen" { print $2 }' out)"
 choose "$@" --ipc ipc.csv --recorded-in 8 --format csv -q
 same "computation recorded in another pattern" 0.1 \
-  "$(column computation_s | awk 'NR == 1 { printf "%.6g\n", $1 }')"
+  "$(column computation_s out | awk 'NR == 1 { printf "%.6g\n", $1 }')"
 choose "$@" --ipc ipc.csv --reference 6 --format csv -q
 same "another reference" "6 0" "$(awk -F, '$(NF - 1) == "chosen" { print $2, $14 + 0 }' out)"
 
@@ -93,27 +77,24 @@ same "and to programs" "null 1" \
   "$(sed -n 's/^ *"chosen": //p' out | tr -d ,) $(grep -c '"advice": "no recommendation: ' out)"
 choose "$@" --report page.html -q
 same "and on the page" "1 0" "$(grep -c '<p>No recommendation\|<p>no recommendation' page.html) $(grep -c 'Chosen' page.html)"
-choose "$@" -o best
-refused "no files of what is not recommended" 2 "--pattern ID says of which one the files are to be"
+refused "no files of what is not recommended" 2 "--pattern ID chooses one for the files" aggregate "$@" -o best
 choose "$@" -o named --pattern 8
 same "but of a pattern that is named" "8 8" "$(sed -n 's/^rank [0-9]*=\(node[0-9]*\) .*/\1/p' named.rankfile |
   sort | uniq -c | awk '{ printf "%s%s", (NR > 1 ? " " : ""), $1 }')"
-choose "$@" --pattern 8
-refused "a pattern for no file" 2 "--pattern needs -o"
-choose "$@" -o named --pattern 9
-refused "a pattern that is not" 1 "--pattern 9: a node of systemg:16 has 8 patterns"
-choose "$@" -o named --pattern 0
-refused "a pattern 0" 2 "--pattern: 0"
-choose "$@" -o named --pattern 8 --memory-per-task 3GiB
-refused "a pattern that is excluded" 1 "--pattern 8 is excluded: 8 tasks of 3 GiB"
+refused "a pattern for no file" 2 "--pattern needs -o" aggregate "$@" --pattern 8
+refused "a pattern that is not" 1 "--pattern 9: a node of systemg:16 has 8 patterns" \
+  aggregate "$@" -o named --pattern 9
+refused "a pattern 0" 2 "--pattern: 0" aggregate "$@" -o named --pattern 0
+refused "a pattern that is excluded" 1 "--pattern 8 is excluded: 8 tasks of 3 GiB" \
+  aggregate "$@" -o named --pattern 8 --memory-per-task 3GiB
 choose "$@" --ipc ipc.csv --format csv -q
-same "by how much each is slower than the fastest" "0 1.000" "$(column over_fastest | sort -g |
+same "by how much each is slower than the fastest" "0 1.000" "$(column over_fastest out | sort -g |
   awk 'NR == 1 { least = $1 } { most = $1 } END { printf "%g %.3f\n", least, most }' |
   sed 's/ \(0.99[0-9]\|1.00[0-9]\)$/ 1.000/')"
 choose "$@" --ipc ipc.csv --memory-per-task 3GiB --format csv -q
 same "memory of tasks excludes" "5,6,7,8: 4 tasks of 3 GiB need more than the node's 8 GiB" \
   "$(awk -F, '$(NF - 1) == "excluded" { print $2 }' out | paste -s -d ,): $(
-    column excluded | sed -n 5p)"
+    column excluded out | sed -n 5p)"
 choose "$@" --ipc ipc.csv --memory-per-task 3GiB --format csv -q
 same "what is left is chosen from" 4 "$(awk -F, '$(NF - 1) == "chosen" { print $2 }' out)"
 grep -v ring,5 ipc.csv >part.csv
@@ -141,12 +122,12 @@ core = 5 W
 memory = 0.5 J/GB
 END
 choose "$@" --ipc ipc.csv --power power.conf --memory-traffic 4GB --format csv -q
-same "joules" "370.0 210.0 194.0" "$(column energy_J | awk 'NR < 4 { printf "%s%.1f", (NR > 1 ? " " : ""), $1 }')"
+same "joules" "370.0 210.0 194.0" "$(column energy_J out | awk 'NR < 4 { printf "%s%.1f", (NR > 1 ? " " : ""), $1 }')"
 choose "$@" --ipc ipc.csv --power guess
 same "a guess is called one" 1 "$(grep -c '^power: a guess, not measured: ' out)"
 printf '[power]\nidle = 100\n' >bad.conf
-choose "$@" --power bad.conf
-refused "power without a unit" 1 "bad.conf:2: idle: expected a number of at least 0 with W"
+refused "power without a unit" 1 "bad.conf:2: idle: expected a number of at least 0 with W" \
+  aggregate "$@" --power bad.conf
 
 choose "$@" --ipc ipc.csv --report page.html --memory-per-task 2GiB
 same "a page: a bar for each pattern" "7 7 1 2" "$(grep -c 'class="computation"' page.html) $(
@@ -180,9 +161,9 @@ same "its line" 1 "$(grep -c 'srun -m arbitrary -n 16 --cpu-bind=map_cpu:' err)"
 run "$hopcast" aggregate 'gen:npb:kernel=lu,class=W,ranks={ranks},iterations=1' \
   --machine 'systemg:{ranks}' --ranks 4,8 --memory-share '0 %' --format csv -q
 same "a choice for each size" "4 8 2" \
-  "$(column ranks | sort -nu | paste -s -d ' ') $(awk -F, '$(NF - 1) == "chosen"' out | wc -l)"
+  "$(column ranks out | sort -nu | paste -s -d ' ') $(awk -F, '$(NF - 1) == "chosen"' out | wc -l)"
 same "a pattern larger than the job" "8 tasks are more than all 4 ranks" \
-  "$(column excluded | sed -n 8p)"
+  "$(column excluded out | sed -n 8p)"
 
 # An IPC model: two samples, linear law of IPC in pattern 8 by those in 4 and 5.
 awk 'BEGIN {
@@ -195,38 +176,36 @@ awk 'BEGIN {
 run "$hopcast" aggregate train-ipc train.csv --samples 4,5 -o ipc.json
 printf 'program,pattern,ipc\nring,4,1\nring,5,1\n' >samples.csv
 choose "$@" --ipc ipc.json --samples samples.csv --format csv -q
-same "predicted IPCs" "2.0 0.7" "$(column ipc | awk 'NR == 1 || NR == 8 { printf "%s%.1f", (NR > 1 ? " " : ""), $1 }')"
+same "predicted IPCs" "2.0 0.7" "$(column ipc out | awk 'NR == 1 || NR == 8 { printf "%s%.1f", (NR > 1 ? " " : ""), $1 }')"
 grep -v ring,5 samples.csv >lacks.csv
-choose "$@" --ipc ipc.json --samples lacks.csv -q
-refused "a sample pattern without counters" 1 "ring"
-choose "$@" --ipc ipc.json
-refused "a model without samples" 2 "--ipc ipc.json: a model needs --samples TABLE.csv"
+refused "a sample pattern without counters" 1 "ring" aggregate "$@" --ipc ipc.json --samples lacks.csv -q
+refused "a model without samples" 2 "--ipc ipc.json: a model needs --samples TABLE.csv" \
+  aggregate "$@" --ipc ipc.json
 
 # Without counters.
 choose "$@" --memory-share '50 %' --format csv -q
 same "the more share, the longer" sorted \
-  "$(column computation_s | awk 'NR == 1 || NR == 3 || NR == 7 || NR == 8' | sort -c -g -u && echo sorted)"
+  "$(column computation_s out | awk 'NR == 1 || NR == 3 || NR == 7 || NR == 8' | sort -c -g -u && echo sorted)"
 choose "$@" --memory-share '0 %' --format csv -q
-same "who needs no memory shares none" 0.2 "$(column computation_s | sort -u)"
+same "who needs no memory shares none" 0.2 "$(column computation_s out | sort -u)"
 choose "$@" --memory-share '50 %' --working-set 16MiB --format csv -q
 same "what fits a cache shares no memory" "0.2 0.2" \
-  "$(column computation_s | awk 'NR == 2 || NR == 8' | paste -s -d ' ')"
+  "$(column computation_s out | awk 'NR == 2 || NR == 8' | paste -s -d ' ')"
 choose "$@" --memory-share '50 %'
 same "a model is called one" 1 "$(grep -c '^computation: a model of the node, not measured;' out)"
-choose "$@" --memory-share '50 %' --ipc ipc.csv
-refused "two of them" 2 "--ipc and --memory-share both say how computations change"
-choose "$@" --computation node
-refused "a model without a figure" 2 "--computation node needs --memory-share SHARE"
-choose "$@" --memory-share '101 %'
-refused "more than all" 2 "--memory-share: '101 %' is not within 0 and 100 %"
+refused "two of them" 2 "--ipc and --memory-share are two models of computation" \
+  aggregate "$@" --memory-share '50 %' --ipc ipc.csv
+refused "a model without a figure" 2 "--computation node needs --memory-share SHARE" \
+  aggregate "$@" --computation node
+refused "more than all" 2 "--memory-share: '101 %' is not within 0..100 %" aggregate "$@" --memory-share '101 %'
 
 # The upper bound, by a table that is there: of two sizes, all classes.
 run "$hopcast" aggregate table --machine systemg:2 --sizes 1,100000 -q -o table.csv
 choose "$@" --table table.csv --format csv -q
 # Alone on its node a rank gets two messages of a byte, each as long as between two quiet nodes.
 same "a bound by hand" "$(awk -F, '$2 == "between" && $4 == 0 && $5 == 0 && $7 == 1 {
-  printf "%.6g", 2e-6 * $8 }' table.csv)" "$(column bound_s | awk 'NR == 1 { printf "%.6g", $1 }')"
-same "and a simulation beside it" 8 "$(column simulated_s | awk '$1 > 0' | wc -l)"
+  printf "%.6g", 2e-6 * $8 }' table.csv)" "$(column bound_s out | awk 'NR == 1 { printf "%.6g", $1 }')"
+same "and a simulation beside it" 8 "$(column simulated_s out | awk '$1 > 0' | wc -l)"
 same "the simulation decides" 0 \
   "$(awk -F, 'NR > 1 { d = $12 / $11 - 1; bad += d * d > 1e-24 } END { print bad + 0 }' out)"
 choose "$@" --table table.csv --by bound --format csv -q
@@ -240,61 +219,52 @@ bounds () {
 same "without simulation the same" "$(bounds simulated)" "$(bounds out)"
 same "nothing was simulated" "" "$(awk -F, 'NR > 1 && $10 $11 != "" { print "simulated" }' out)"
 grep -v between table.csv >within.csv
-choose "$@" --table within.csv --format csv -q
-refused "a table that lacks messages between nodes" 1 "within.csv: no pingpong between"
+refused "a table that lacks messages between nodes" 1 "within.csv: no pingpong between" \
+  aggregate "$@" --table within.csv --format csv -q
 printf 'operation,where\n' >broken.csv
-choose "$@" --table broken.csv -q
-refused "no table" 1 "broken.csv"
+refused "no table" 1 "broken.csv" aggregate "$@" --table broken.csv -q
 awk '$2 == "finalize" { print $1, "allReduce 8 0 6" } { print }' ring.ti >reduce.ti
-choose reduce.ti --trace-ranks 16 --machine systemg:16 --table table.csv -q
-refused "a table that lacks a collective" 1 "table.csv: nothing about allreduce of 16 ranks"
-choose "$@" --no-simulate
-refused "nothing left to compare" 2 "--no-simulate leaves nothing to compare without --table FILE"
-choose "$@" --by bound
-refused "a bound without a table" 2 "--by bound needs --table FILE"
-choose "$@" --table table.csv --no-simulate --by simulation
-refused "no simulation to choose by" 2 "--by simulation does not go with --no-simulate"
+refused "a table that lacks a collective" 1 "table.csv: no entry for allreduce of 16 ranks" \
+  aggregate reduce.ti --trace-ranks 16 --machine systemg:16 --table table.csv -q
+refused "nothing left to compare" 2 "--no-simulate needs --table FILE" aggregate "$@" --no-simulate
+refused "a bound without a table" 2 "--by bound needs --table FILE" aggregate "$@" --by bound
+refused "no simulation to choose by" 2 "--by simulation and --no-simulate exclude each other" \
+  aggregate "$@" --table table.csv --no-simulate --by simulation
 
 # What cannot be.
 sed s/ring,7,1.8/ring,7,0/ ipc.csv >zero.csv
-choose "$@" --ipc zero.csv
-refused "an IPC of 0" 1 "zero.csv:8"
+refused "an IPC of 0" 1 "zero.csv:8" aggregate "$@" --ipc zero.csv
 sed s/ring,7,1.8/ring,7,-1/ ipc.csv >negative.csv
-choose "$@" --ipc negative.csv
-refused "a negative IPC" 1 "negative.csv:8"
+refused "a negative IPC" 1 "negative.csv:8" aggregate "$@" --ipc negative.csv
 { cat ipc.csv; echo other,1,1; } >two.csv
-choose "$@" --ipc two.csv
-refused "which program" 1 "two.csv: has 2 programs (ring, other); --program says which"
-choose "$@" --ipc two.csv --program wring
-refused "no such program" 1 'two.csv: has no program "wring"; it has ring, other'
+refused "which program" 1 "two.csv: has 2 programs (ring, other); --program says which" \
+  aggregate "$@" --ipc two.csv
+refused "no such program" 1 'two.csv: has no program "wring"; it has ring, other' \
+  aggregate "$@" --ipc two.csv --program wring
 grep -v ring,1 ipc.csv >none.csv
-choose "$@" --ipc none.csv
-refused "no IPC of the trace's pattern" 1 "none.csv: tells no IPC of pattern 1"
-choose ring.ti --trace-ranks 16 --machine systemg:1
-refused "more ranks than cores" 1 "systemg:1: 16 ranks are more than 1 nodes of 8 have room for"
+refused "no IPC of the trace's pattern" 1 "none.csv: no IPC of pattern 1, in which the trace was recorded" \
+  aggregate "$@" --ipc none.csv
+refused "more ranks than cores" 1 "systemg:1: 16 ranks are more than 1 nodes of 8 have room for" \
+  aggregate ring.ti --trace-ranks 16 --machine systemg:1
 choose ring.ti --trace-ranks 16 --machine systemg:8 --ipc ipc.csv --set 'node.compute=1 Gflop/s'
 same "the reference needs more nodes: the fastest takes its place" "1 1" "$(
   grep -c 'slower than pattern [23], the fastest that fits (1 is excluded: needs 16 nodes of 8)$' out) $(
   tail -1 out | grep -c '^choose pattern 5: ')"
 choose ring.ti --trace-ranks 16 --machine systemg:8 --ipc ipc.csv --format json -q
 same "in JSON too" "1 1" "$(grep -c '"compared_with": [23],' out) $(grep -c '"reference": 1,' out)"
-choose ring.ti --trace-ranks 16 --machine systemg:8 --reference 1
-refused "but not that of one which was named" 1 \
-  "pattern 1, the reference, is excluded: needs 16 nodes of 8; without --reference it is the fastest"
-choose ring.ti --trace-ranks 16 --machine systemg:16 --memory-per-task 9GiB
-refused "nothing fits" 1 "all patterns are excluded; pattern 1: 1 task of 9 GiB need"
+refused "but not that of one which was named" 1 "pattern 1, the reference, is excluded: needs 16 nodes of 8; without --reference it is the fastest" \
+  aggregate ring.ti --trace-ranks 16 --machine systemg:8 --reference 1
+refused "nothing fits" 1 "all patterns are excluded; pattern 1: 1 task of 9 GiB need" \
+  aggregate ring.ti --trace-ranks 16 --machine systemg:16 --memory-per-task 9GiB
 choose ring.ti --trace-ranks 16 --machine systemg:8 --reference 2 --format csv -q
 same "another one does not" "excluded needs 16 nodes of 8" "$(awk -F, '$2 == 1 { print $(NF - 1), $NF }' out)"
-choose ring.ti --trace-ranks 16 --machine bgq:32
-refused "a torus" 1 "is a torus: nothing is said of the inside of its nodes"
-choose ring.ti --trace-ranks 16
-refused "no machine" 2 "--machine SPEC is missing"
-choose "$@" --ranks 16,32
-refused "nothing to fill in" 2 "has no {ranks}"
-choose 'gen:ring:ranks={ranks}' --machine systemg:16
-refused "nothing to fill in with" 2 "--ranks says what takes the place of {ranks}"
-choose "$@" --max-slowdown fast
-refused "no share" 2 "--max-slowdown: "
+refused "a torus" 1 "is a torus; the cores of its nodes are unknown" \
+  aggregate ring.ti --trace-ranks 16 --machine bgq:32
+refused "no machine" 2 "--machine SPEC is missing" aggregate ring.ti --trace-ranks 16
+refused "nothing to fill in" 2 "has no {ranks}" aggregate "$@" --ranks 16,32
+refused "nothing to fill in with" 2 "{ranks} needs --ranks N,N,..." \
+  aggregate 'gen:ring:ranks={ranks}' --machine systemg:16
+refused "no share" 2 "--max-slowdown: " aggregate "$@" --max-slowdown fast
 
 # Twelve ranks are no multiple of eight.
 awk '$1 < 12' ring.ti | sed 's/irecv 15/irecv 11/; s/^11 send 12/11 send 0/' |
@@ -322,8 +292,8 @@ choose silent.ti --trace-ranks 16 --machine systemg:16 --memory-share '0 %' --fo
 same "a trace that sends nothing" "8 0" \
   "$(awk -F, '$(NF - 1) == "chosen" { print $2, $14 + 0 }' out)"
 grep -v compute silent.ti >idle.ti
-choose idle.ti --trace-ranks 16 --machine systemg:16 --set mpi.call_overhead=0ns -q
-refused "a trace that does nothing" 1 "takes no time: nothing is computed or sent"
+refused "a trace that does nothing" 1 "takes no time: nothing is computed or sent" \
+  aggregate idle.ti --trace-ranks 16 --machine systemg:16 --set mpi.call_overhead=0ns -q
 
 # Claims of the paper that need what is not given.
 run "$hopcast" validate aggregation --only xc30_spearman --format csv
@@ -332,8 +302,7 @@ if test $status -eq 1 && grep -q '^aggregation,xc30_spearman,,ratio,0.582,,0,,no
 else
   not_ok "no runs, no verdict" "status $status" "$(cat out err)"
 fi
-run "$hopcast" validate bgq --xc30 none.csv
-refused "runs that nobody reads" 2 "--xc30: only aggregation reads it"
+refused "runs that nobody reads" 2 "--xc30: only aggregation reads it" validate bgq --xc30 none.csv
 run "$hopcast" validate aggregation --only ipc_error_mean
 if test $status -eq 1 && grep -q '^    Table I.s columns of IPC give 1.19 %' out; then
   ok "what differs has a cause"
@@ -342,8 +311,7 @@ else
 fi
 
 # The word behind aggregate may be a file or a command.
-run "$hopcast" aggregate paterns
-refused "a mistyped command" 2 "unknown command 'aggregate paterns'; did you mean 'aggregate patterns'?"
-run "$hopcast" aggregate nothing.hct --machine systemg:16
-refused "no such trace" 1 "nothing.hct"
+refused "a mistyped command" 2 "unknown command 'aggregate paterns'; did you mean 'aggregate patterns'?" \
+  aggregate paterns
+refused "no such trace" 1 "nothing.hct" aggregate nothing.hct --machine systemg:16
 done_testing

@@ -80,10 +80,8 @@ read_trace (const char *path, GPtrArray *tasks, GError **error)
       }
     if (next == TRACE_NEXT_ERROR)
       return FALSE;
-    if (!(instructions > 0 && cycles > 0)) {
-      g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "%s has no counters", source);
-      return FALSE;
-    }
+    if (!(instructions > 0 && cycles > 0))
+      return cli_fail (error, "%s has no counters", source);
     task = predict_task_new (source);
     task->ipc = instructions / cycles;
     g_ptr_array_add (tasks, task);
@@ -128,7 +126,7 @@ choose_events (const GPtrArray *tasks, const char *text, GPtrArray *notes, GErro
   }
   for (char **event = events; *event != NULL; event++)
     if (**event == '\0' || predict_ipc_is_reserved (*event)) {
-      cli_refuse (error, "--events: '%s' is no event", *event);
+      cli_refuse (error, "--events: '%s' is not an event", *event);
       return NULL;
     }
   return g_steal_pointer (&events);
@@ -178,8 +176,7 @@ count (char *const *paths, const Options *options, GError **error)
   g_autoptr (GPtrArray) tasks = g_ptr_array_new_with_free_func ((GDestroyNotify) predict_task_free);
   g_autoptr (GPtrArray) notes = g_ptr_array_new_with_free_func (g_free);
   g_auto (GStrv) events = NULL;
-  g_autoptr (CliOutfile) out =
-      cli_outfile_new (options->output != NULL ? options->output : "-", error);
+  g_autoptr (CliOutfile) out = cli_outfile_new (options->output, error);
 
   if (out == NULL)
     return FALSE;

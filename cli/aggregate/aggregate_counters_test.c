@@ -73,8 +73,7 @@ static const TraceFormat format = { .name = "counted",
                                     .cursor_new = format_cursor_new,
                                     .cursor_free = g_free,
                                     .cursor_next = format_cursor_next,
-                                    .cursor_place = format_cursor_place,
-                                    .call_counts = trace_no_call_counts };
+                                    .cursor_place = format_cursor_place };
 
 /* Writes it as .hct; g_unlink() and g_free(). */
 static char *
@@ -137,7 +136,7 @@ test_a_rank_without_counters (void)
   counted[0][0][0] = counted[0][0][1] = 1;
   path = write_trace ();
   g_assert_null (row_of (path, &error));
-  g_assert_error (error, CLI_ERROR, CLI_ERROR_INPUT);
+  g_assert_error (error, CLI_ERROR, CLI_ERROR_FILE);
   g_assert_true (g_str_has_suffix (error->message, ": rank 1 has no counters"));
   g_unlink (path);
 }

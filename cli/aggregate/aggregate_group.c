@@ -69,10 +69,8 @@ check_pingpong (const PredictTable *table, const PredictPingPong *times, GError 
   g_autofree char *place = NULL;
   uint32_t row;
 
-  if (times->n == 0) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "%s: there are no times", table->source);
-    return FALSE;
-  }
+  if (times->n == 0)
+    return cli_fail (error, "%s: there are no times", table->source);
   for (row = 0; row < times->n; row++) {
     if (!(times->bytes[row] >= 0) || (row > 0 && times->bytes[row] <= times->bytes[row - 1]))
       problem = "bytes must ascend from at least 0";
@@ -84,8 +82,7 @@ check_pingpong (const PredictTable *table, const PredictPingPong *times, GError 
   if (problem == NULL)
     return TRUE;
   place = predict_table_place (table, row);
-  g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "%s: %s", place, problem);
-  return FALSE;
+  return cli_fail (error, "%s: %s", place, problem);
 }
 
 /* Seconds of a column of microseconds; the caller frees. */
@@ -119,12 +116,10 @@ costs_of_times (Costs *costs, const StudyMatrix *matrix, uint32_t n_ranks, const
   times = (PredictPingPong){ (uint32_t) table->n_rows, bytes, within_s, between_s };
   if (!check_pingpong (table, &times, error))
     return FALSE;
-  if (form == PREDICT_COST_LITERAL && n_ranks > PREDICT_LITERAL_MAX_TASKS) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
-                 "--cost literal: every pair of ranks has an edge; %u ranks are more than %u",
-                 n_ranks, PREDICT_LITERAL_MAX_TASKS);
-    return FALSE;
-  }
+  if (form == PREDICT_COST_LITERAL && n_ranks > PREDICT_LITERAL_MAX_TASKS)
+    return cli_fail (error,
+                     "--cost literal: every pair of ranks has an edge; %u ranks are more than %u",
+                     n_ranks, PREDICT_LITERAL_MAX_TASKS);
   pairs = study_pair_times (study_matrix_edges (matrix), n_ranks, &times, &n_pairs);
   *costs =
       (Costs){ .n_ranks = n_ranks, .kind = form == PREDICT_COST_LITERAL ? "literal" : "mended" };
@@ -291,7 +286,7 @@ print (FILE *out, const Result *result, CliFormat format)
 
     start[i] = (StartRow){ i == groups->best ? "*" : "", trial->name,
                            group_cost (result->costs, trial->cut_start),
-                           group_cost (result->costs, trial->cut_bettered),
+                           group_cost (result->costs, trial->cut_improved),
                            group_cost (result->costs, trial->cut) };
   }
   for (uint32_t rank = 0; rank < n_ranks; rank++)
@@ -365,12 +360,12 @@ check_options (Options *options, GError **error)
     return cli_refuse (error, "--parts: %d is not at least 1", options->n_parts);
   if (options->n_ranks != G_MININT && options->n_ranks < 1)
     return cli_refuse (error, "--ranks: %d is not at least 1", options->n_ranks);
-  if (options->n_starts < 1 || options->n_starts > MAX_STARTS)
-    return cli_refuse (error, "--starts: %d is not within 1..%d", options->n_starts, MAX_STARTS);
+  if (!cli_check_number ("--starts", options->n_starts, 1, MAX_STARTS, error))
+    return FALSE;
   if (options->seed < 0)
     return cli_refuse (error, "--seed: must not be negative");
   if (options->cost_name && !options->times)
-    return cli_refuse (error, "--cost: without --times FILE costs are bytes");
+    return cli_refuse (error, "--cost needs --times FILE");
   if (options->method_name && (options->method = cli_parse_choice ("--method", options->method_name,
                                                                    method_names, error)) < 0)
     return FALSE;
@@ -409,19 +404,13 @@ load_costs (const char *path, const Options *options, Costs *costs, GError **err
   if (!matrix)
     return FALSE;
   n_ranks = study_matrix_ranks (matrix);
-  if (options->n_ranks != G_MININT && (uint32_t) options->n_ranks < n_ranks) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "%s: has %u ranks, --ranks says %d", path,
-                 n_ranks, options->n_ranks);
-    return FALSE;
-  }
+  if (options->n_ranks != G_MININT && (uint32_t) options->n_ranks < n_ranks)
+    return cli_fail (error, "%s: has %u ranks, --ranks says %d", path, n_ranks, options->n_ranks);
   if (options->n_ranks != G_MININT)
     n_ranks = (uint32_t) options->n_ranks;
-  if ((uint32_t) options->n_parts > n_ranks) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
-                 "%s: %u ranks cannot be %d groups, each of at least one", path, n_ranks,
-                 options->n_parts);
-    return FALSE;
-  }
+  if ((uint32_t) options->n_parts > n_ranks)
+    return cli_fail (error, "%s: %u ranks cannot be %d groups, each of at least one", path, n_ranks,
+                     options->n_parts);
   if (options->times)
     return costs_of_times (costs, matrix, n_ranks, options->times, (uint32_t) options->n_parts,
                            (PredictCostForm) options->cost, error);
@@ -565,7 +554,7 @@ cli_aggregate_group (int argc, char **argv, GError **error)
   if (!cli_parse (context, argc, argv, names, &result.source, error) ||
       !check_options (&options, error) || !load_costs (result.source, &options, &costs, error) ||
       !(groups = find_groups (&costs.graph, &options, error)) ||
-      !(file = cli_outfile_new (options.output ? options.output : "-", error)))
+      !(file = cli_outfile_new (options.output, error)))
     return CLI_FAILED;
   result.method = method_names[options.method];
   result.seed = (uint64_t) options.seed;

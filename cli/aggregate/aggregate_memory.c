@@ -78,8 +78,7 @@ parse (Options *options, int argc, char **argv, const char **path, GError **erro
       !cli_aggregate_bytes ("--working-set", options->working_set, &bytes, error))
     return FALSE;
   options->footprint_bytes = bytes > 0 ? (double) bytes : (double) INFINITY;
-  return options->machine.spec != NULL ||
-         cli_refuse (error, "--machine SPEC is missing: whose patterns are these?");
+  return options->machine.spec != NULL || cli_refuse (error, "--machine SPEC is missing");
 }
 
 static gboolean
@@ -87,8 +86,7 @@ refuse_row (const PredictTable *table, uint64_t row, const char *what, GError **
 {
   g_autofree char *place = predict_table_place (table, row);
 
-  g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "%s: %s", place, what);
-  return FALSE;
+  return cli_fail (error, "%s: %s", place, what);
 }
 
 static gboolean
@@ -103,10 +101,8 @@ read_runs (Runs *runs, const char *path, const TopoMachine *machine, double foot
 
   if (table == NULL || !predict_table_has_all (table, names, error))
     return FALSE;
-  if (table->n_rows == 0 || table->n_rows > G_MAXINT32) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "%s: no runs, or too many", path);
-    return FALSE;
-  }
+  if (table->n_rows == 0 || table->n_rows > G_MAXINT32)
+    return cli_fail (error, "%s: no runs, or too many", path);
   if (!(runs->program = predict_table_groups (table, "program", &runs->n_programs, error)) ||
       !(pattern = predict_table_finite (table, "pattern", error)) ||
       !(ranks = predict_table_finite (table, "ranks", error)) ||
@@ -226,7 +222,7 @@ learn (const char *path, const Options *options, GError **error)
         "times are met within %.2g %% (root mean square) by a model of the node, not counters\n",
         100 * figures->log_rms);
   else
-    fputs ("a model of the node, not counters; so few times are met in any case\n", stderr);
+    fputs ("a model of the node, not counters; so few times fit exactly in any case\n", stderr);
   return TRUE;
 }
 

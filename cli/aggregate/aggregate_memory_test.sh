@@ -15,16 +15,6 @@ learn () {
   run "$hopcast" aggregate memory-share "$@" $machine
 }
 
-holds () {
-  name=$1
-  shift
-  if "$@"; then
-    ok "$name"
-  else
-    not_ok "$name" "status $status" "$(cat out err)"
-  fi
-}
-
 # refused NAME STATUS TEXT ARGUMENT...: one line on standard error has the text, nothing else.
 refused () {
   name=$1 wanted=$2 text=$3

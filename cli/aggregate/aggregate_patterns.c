@@ -63,7 +63,7 @@ parse (Options *options, TopoJob *job, int argc, char **argv, GError **error)
     return FALSE;
   if ((options->node != NULL) == (options->machine.spec != NULL))
     return cli_refuse (error, options->node != NULL
-                                  ? "--node and --machine both say the node"
+                                  ? "--node and --machine exclude each other"
                                   : "--node FILE.xml or --machine SPEC is missing");
   if (options->n_ranks != G_MININT64 && (options->n_ranks < 1 || options->n_ranks > G_MAXINT32))
     return cli_refuse (error, "--ranks: %" G_GINT64_FORMAT " is not within 1..%d", options->n_ranks,

@@ -7,8 +7,7 @@ set -u
 . "${G_TEST_SRCDIR:-.}/cli/tap.sh"
 
 list () {
-  "$hopcast" aggregate patterns "$@" >out 2>err </dev/null
-  status=$?
+  run "$hopcast" aggregate patterns "$@"
 }
 
 # same NAME EXPECTED: standard output, to the letter.
@@ -18,26 +17,6 @@ same () {
     ok "$1"
   else
     not_ok "$1" "status $status; expected, found:" "$(cat expected out err)"
-  fi
-}
-
-# refused NAME STATUS TEXT: one line on standard error that has the text, nothing else.
-refused () {
-  if test $status -eq "$2" && test ! -s out && test "$(wc -l <err)" -eq 1 && grep -qF -- "$3" err; then
-    ok "$1"
-  else
-    not_ok "$1" "status $status" "$(cat out err)"
-  fi
-}
-
-# holds NAME COMMAND...: whether the command says yes of what was listed.
-holds () {
-  name=$1
-  shift
-  if test $status -eq 0 && "$@"; then
-    ok "$name"
-  else
-    not_ok "$name" "status $status" "$(cat out err)"
   fi
 }
 
@@ -121,29 +100,22 @@ else
   skip "hardware threads" "no lstopo"
 fi
 
-list
-refused "no node" 2 "--node FILE.xml or --machine SPEC is missing"
-list --machine systemg:2 --node node.xml
-refused "two nodes" 2 "both say the node"
-list --machine systemg:2 --ranks 17
-refused "more ranks than cores" 1 "systemg:2: 17 ranks are more than 2 nodes of 8 have room for"
-list --machine systemg:2 --ranks 0
-refused "no ranks" 2 "--ranks: 0 is not within"
-list --machine systemg:2 --memory-per-task 3parsecs
-refused "memory in another unit" 2 "--memory-per-task: "
-list --machine systemg:2 --memory-per-task 0GiB
-refused "no memory" 2 "--memory-per-task: no memory at all"
-list --machine stampede:2 --memory-per-task 1GiB
-refused "memory of the node not known" 1 "that of the node is not known"
+refused "no node" 2 "--node FILE.xml or --machine SPEC is missing" aggregate patterns
+refused "two nodes" 2 "exclude each other" aggregate patterns --machine systemg:2 --node node.xml
+refused "more ranks than cores" 1 "systemg:2: 17 ranks are more than 2 nodes of 8 have room for" \
+  aggregate patterns --machine systemg:2 --ranks 17
+refused "no ranks" 2 "--ranks: 0 is not within" aggregate patterns --machine systemg:2 --ranks 0
+refused "memory in another unit" 2 "--memory-per-task: " \
+  aggregate patterns --machine systemg:2 --memory-per-task 3parsecs
+refused "no memory" 2 "--memory-per-task: must be above 0" \
+  aggregate patterns --machine systemg:2 --memory-per-task 0GiB
+refused "memory of the node not known" 1 "that of the node is not known" \
+  aggregate patterns --machine stampede:2 --memory-per-task 1GiB
 list --machine stampede:2 --memory-per-task 1GiB --node-memory 32GiB
 holds "memory of the node given" grep -q '; 32 GiB$' out
-list --machine bgq:32
-refused "a torus" 1 "is a torus"
+refused "a torus" 1 "is a torus" aggregate patterns --machine bgq:32
 echo '<topology' >broken.xml
-list --node broken.xml
-refused "broken XML" 1 "broken.xml"
-list --node nowhere.xml
-refused "no file" 1 "nowhere.xml"
-list --machine systemg:2 more
-refused "an argument" 2 "one argument too many"
+refused "broken XML" 1 "broken.xml" aggregate patterns --node broken.xml
+refused "no file" 1 "nowhere.xml" aggregate patterns --node nowhere.xml
+refused "an argument" 2 "one argument too many" aggregate patterns --machine systemg:2 more
 done_testing

@@ -95,8 +95,7 @@ predict (const char *model_path, const char *path, const Options *options, CliFo
   guint n, n_negative = 0;
   PredictRelativeErrors errors;
 
-  if (model == NULL ||
-      !(out = cli_outfile_new (options->output != NULL ? options->output : "-", error)) ||
+  if (model == NULL || !(out = cli_outfile_new (options->output, error)) ||
       !(table = predict_table_read (path, error)) ||
       !predict_ipc_apply (model, table, &answer, error))
     return FALSE;
@@ -118,20 +117,19 @@ predict (const char *model_path, const char *path, const Options *options, CliFo
     if (answer.n_outside > 0)
       cli_printf (
           stderr,
-          "hopcast: warning: %s: %u of %u programs are outside of what the model has learned "
-          "from\n",
+          "hopcast: warning: %s: %u of %u programs are outside the range of the training data\n",
           table->source, answer.n_outside, answer.phases->n_programs);
     if (n_negative > 0)
-      cli_printf (stderr,
-                  "hopcast: warning: %s: %u of %u predictions are not positive, which no IPC is\n",
+      cli_printf (stderr, "hopcast: warning: %s: %u of %u predicted IPCs are not positive\n",
                   table->source, n_negative, n);
     if (errors.n > 0)
-      cli_printf (stderr,
-                  "hopcast: %" G_GUINT64_FORMAT
-                  " of %u predictions are known: mean error %.3f %%, standard deviation %.3f %%, "
-                  "largest %.3f %%\n",
-                  errors.n, n, 100 * errors.mean, 100 * (isnan (errors.sd) ? 0 : errors.sd),
-                  100 * errors.max);
+      cli_printf (
+          stderr,
+          "hopcast: %" G_GUINT64_FORMAT
+          " of %u predictions have an observed IPC: mean error %.3f %%, standard deviation %.3f %%, "
+          "largest %.3f %%\n",
+          errors.n, n, 100 * errors.mean, 100 * (isnan (errors.sd) ? 0 : errors.sd),
+          100 * errors.max);
   }
   print (cli_outfile_stream (out), &CLI_ROWS (columns, row, n), &answer, &errors, table->source,
          format);

@@ -10,8 +10,7 @@
 
 #include <string.h>
 
-#define MAX_SIZES   1000
-#define MAX_THREADS 1024
+#define MAX_SIZES 1000
 
 typedef struct {
   CliMachineOptions machine;
@@ -92,14 +91,6 @@ parse_collectives (Options *options, GError **error)
 }
 
 static gboolean
-check_number (const char *option, int value, int least, int most, GError **error)
-{
-  if (value == G_MININT || (value >= least && value <= most))
-    return TRUE;
-  return cli_refuse (error, "%s: %d is not within %d..%d", option, value, least, most);
-}
-
-static gboolean
 parse (Options *options, int argc, char **argv, GError **error)
 {
   static const char *const names[] = { NULL };
@@ -134,10 +125,11 @@ parse (Options *options, int argc, char **argv, GError **error)
   if (options->machine.spec == NULL)
     return cli_refuse (error, "--machine SPEC is missing");
   if (options->only_collectives && options->collectives == NULL)
-    return cli_refuse (error, "--only-collectives: --collectives says which");
-  if (!check_number ("--max-pairs", options->max_pairs, 0, TOPO_MAX_RANKS_PER_NODE, error) ||
-      !check_number ("--max-outside", options->max_outside, 0, TOPO_MAX_RANKS_PER_NODE, error) ||
-      !check_number ("--threads", options->n_threads, 1, MAX_THREADS, error))
+    return cli_refuse (error, "--only-collectives needs --collectives");
+  if (!cli_check_number ("--max-pairs", options->max_pairs, 0, TOPO_MAX_RANKS_PER_NODE, error) ||
+      !cli_check_number ("--max-outside", options->max_outside, 0, TOPO_MAX_RANKS_PER_NODE,
+                         error) ||
+      !cli_check_number ("--threads", options->n_threads, 1, CLI_MAX_THREADS, error))
     return FALSE;
   if (options->sizes == NULL)
     g_array_append_vals (options->bytes, study_bound_sizes, study_bound_n_sizes);
@@ -160,7 +152,7 @@ cli_aggregate_table (int argc, char **argv, GError **error)
 
   if (!parse (&options, argc, argv, error) ||
       !(machine = cli_machine_new (&options.machine, error)) ||
-      !(file = cli_outfile_new (options.output ? options.output : "-", error)))
+      !(file = cli_outfile_new (options.output, error)))
     return CLI_FAILED;
   progress = cli_progress_new (options.talk.quiet);
   fill.machine = machine;

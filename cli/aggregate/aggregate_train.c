@@ -42,7 +42,7 @@ split_names (const char *option, const char *text, GError **error)
       names[0][0] = '\0';
   if (names[0] != NULL && *names[0] != '\0')
     return g_steal_pointer (&names);
-  cli_refuse (error, "%s: '%s' is no list of names", option, text);
+  cli_refuse (error, "%s: '%s' is not a list of names", option, text);
   return NULL;
 }
 
@@ -62,7 +62,7 @@ parse_events (const char *text, char ***events, guint64 *n_auto, GError **error)
   *events = split_names ("--events", text, error);
   for (char **event = *events; event != NULL && *event != NULL; event++)
     if (predict_ipc_is_reserved (*event))
-      return cli_refuse (error, "--events: '%s' is no event", *event);
+      return cli_refuse (error, "--events: '%s' is not an event", *event);
   return *events != NULL;
 }
 
@@ -93,7 +93,7 @@ warn (const PredictIpcModel *model)
           "coefficients%s\n",
           model->source, n == 1 ? "" : "s", patterns->str, predict_ipc_piece_names[class],
           piece->n_programs, piece->n_programs == 1 ? "" : "s", predict_ipc_n_regressors (model),
-          piece->linear == NULL ? "; predicted by what all programs say" : "");
+          piece->linear == NULL ? "; predicted by the function of all programs" : "");
     }
 }
 

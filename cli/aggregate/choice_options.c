@@ -134,45 +134,56 @@ cli_choice_add_options (GOptionContext *context, CliChoiceOptions *options)
 
 /* --- Checks --- */
 
+/* The number of a pattern; G_MININT: it was not given, and is `missing`. */
+static gboolean
+parse_pattern (const char *option, int number, uint32_t missing, uint32_t *pattern, GError **error)
+{
+  if (number != G_MININT && number < 1)
+    return cli_refuse (error, "%s: %d, but patterns count from 1", option, number);
+  *pattern = number != G_MININT ? (uint32_t) number : missing;
+  return TRUE;
+}
+
 static gboolean
 check_computation (CliChoiceOptions *options, GError **error)
 {
   static const char *const names[] = { "unchanged", "ipc", "node", NULL };
-  int how = options->ipc != NULL                 ? CLI_COMPUTATION_IPC
-            : options->memory_share_text != NULL ? CLI_COMPUTATION_SHARING
-                                                 : CLI_COMPUTATION_UNCHANGED;
+  int how = options->ipc != NULL                 ? STUDY_COMPUTATION_IPC
+            : options->memory_share_text != NULL ? STUDY_COMPUTATION_SHARING
+                                                 : STUDY_COMPUTATION_UNCHANGED;
 
   if (options->ipc != NULL && options->memory_share_text != NULL &&
       options->computation_name == NULL)
-    return cli_refuse (error,
-                       "--ipc and --memory-share both say how computations change: --computation "
-                       "ipc or node chooses");
+    return cli_refuse (
+        error,
+        "--ipc and --memory-share are two models of computation; --computation ipc or node chooses one");
   if (options->computation_name != NULL &&
       (how = cli_parse_choice ("--computation", options->computation_name, names, error)) < 0)
     return FALSE;
-  options->computation = (CliComputation) how;
-  if (how == CLI_COMPUTATION_IPC && options->ipc == NULL)
+  options->choice.computation = (StudyComputation) how;
+  if (how == STUDY_COMPUTATION_IPC && options->ipc == NULL)
     return cli_refuse (error, "--computation ipc needs --ipc FILE");
-  if (how == CLI_COMPUTATION_SHARING && options->memory_share_text == NULL)
+  if (how == STUDY_COMPUTATION_SHARING && options->memory_share_text == NULL)
     return cli_refuse (error, "--computation node needs --memory-share SHARE");
   if (options->samples != NULL && options->ipc == NULL)
-    return cli_refuse (error, "--samples is for the model of --ipc, which is missing");
+    return cli_refuse (error, "--samples needs --ipc MODEL.json");
   if (options->program != NULL && options->ipc == NULL)
-    return cli_refuse (error, "--program names a row of --ipc, which is missing");
+    return cli_refuse (error, "--program needs --ipc FILE");
   if (options->working_set_text != NULL && options->memory_share_text == NULL)
-    return cli_refuse (error, "--working-set goes with --memory-share, which is missing");
+    return cli_refuse (error, "--working-set needs --memory-share SHARE");
   if (options->samples == NULL && options->ipc != NULL && g_str_has_suffix (options->ipc, ".json"))
     return cli_refuse (error, "--ipc %s: a model needs --samples TABLE.csv", options->ipc);
 
-  options->reference_is_given = options->reference != G_MININT;
-  if (!options->reference_is_given)
-    options->reference = PREDICT_REFERENCE;
-  if (options->reference < 1)
-    return cli_refuse (error, "--reference: %d, but patterns count from 1", options->reference);
-  if (options->recorded == G_MININT)
-    options->recorded = options->reference;
-  return options->recorded >= 1 ||
-         cli_refuse (error, "--recorded-in: %d, but patterns count from 1", options->recorded);
+  options->choice.ipc = (StudyIpcSource){
+    .model_path = options->samples != NULL ? options->ipc : NULL,
+    .table_path = options->samples != NULL ? options->samples : options->ipc,
+    .program = options->program,
+  };
+  options->choice.reference_is_given = options->reference != G_MININT;
+  return parse_pattern ("--reference", options->reference, PREDICT_REFERENCE,
+                        &options->choice.reference, error) &&
+         parse_pattern ("--recorded-in", options->recorded, options->choice.reference,
+                        &options->choice.recorded, error);
 }
 
 /* "5 %"; without text *share stays as it is. */
@@ -186,38 +197,37 @@ parse_share (const char *option, const char *text, double most, double *share, G
     return cli_refuse (error, "%s: %s", option, cause->message);
   *share = value.real;
   return (*share >= 0 && *share <= most) ||
-         cli_refuse (error, "%s: '%s' is not within 0 and %g %%", option, text, 100 * most);
+         cli_refuse (error, "%s: '%s' is not within 0..%g %%", option, text, 100 * most);
 }
 
 /* Shares, sizes and power. */
 static gboolean
 check_amounts (CliChoiceOptions *options, GError **error)
 {
+  StudyChoiceOptions *choice = &options->choice;
   uint64_t working_set, traffic;
 
-  options->max_slowdown = PREDICT_MAX_SLOWDOWN;
-  if (!parse_share ("--max-slowdown", options->slowdown, MAX_SLOWDOWN, &options->max_slowdown,
+  choice->max_slowdown = PREDICT_MAX_SLOWDOWN;
+  if (!parse_share ("--max-slowdown", options->slowdown, MAX_SLOWDOWN, &choice->max_slowdown,
                     error) ||
-      !parse_share ("--memory-share", options->memory_share_text, 1, &options->memory_share,
+      !parse_share ("--memory-share", options->memory_share_text, 1, &choice->memory_share,
                     error) ||
       !cli_aggregate_bytes ("--working-set", options->working_set_text, &working_set, error) ||
-      !cli_aggregate_bytes ("--memory-per-task", options->task_memory, &options->job.task_bytes,
+      !cli_aggregate_bytes ("--memory-per-task", options->task_memory, &choice->job.task_bytes,
                             error) ||
-      !cli_aggregate_bytes ("--node-memory", options->node_memory, &options->job.node_bytes,
+      !cli_aggregate_bytes ("--node-memory", options->node_memory, &choice->job.node_bytes,
                             error) ||
       !cli_aggregate_bytes ("--memory-traffic", options->memory_traffic, &traffic, error))
     return FALSE;
-  options->working_set = working_set > 0 ? (double) working_set : (double) INFINITY;
-  options->memory_bytes = (double) traffic;
-  options->has_power = options->power_path != NULL;
-  if (!options->has_power)
+  choice->working_set_bytes = working_set > 0 ? (double) working_set : (double) INFINITY;
+  choice->memory_bytes = (double) traffic;
+  if (options->power_path == NULL)
     return options->memory_traffic == NULL ||
-           cli_refuse (error, "--memory-traffic matters only with --power");
+           cli_refuse (error, "--memory-traffic needs --power FILE");
   options->power_is_guess = !strcmp (options->power_path, "guess");
-  if (!options->power_is_guess)
-    return study_power_read (options->power_path, &options->power, error);
   options->power = study_power_guess;
-  return TRUE;
+  choice->power = &options->power;
+  return options->power_is_guess || study_power_read (options->power_path, &options->power, error);
 }
 
 static gboolean
@@ -227,17 +237,16 @@ parse_ranks (CliChoiceOptions *options, const char *trace, GError **error)
   gboolean has_place = strstr (trace, "{ranks}") != NULL;
 
   if (words == NULL)
-    return !has_place ||
-           cli_refuse (error, "%s: --ranks says what takes the place of {ranks}", trace);
+    return !has_place || cli_refuse (error, "%s: {ranks} needs --ranks N,N,...", trace);
   if (!has_place)
-    return cli_refuse (error, "--ranks: '%s' has no {ranks} whose place they could take", trace);
+    return cli_refuse (error, "--ranks: '%s' has no {ranks} to replace", trace);
   options->ranks = g_array_new (FALSE, FALSE, sizeof (guint));
   for (char **word = words; *word != NULL; word++) {
     guint64 n;
     guint size;
 
     if (!g_ascii_string_to_unsigned (g_strstrip (*word), 10, 1, G_MAXINT32, &n, NULL))
-      return cli_refuse (error, "--ranks: '%s' is no list of numbers such as 16,32",
+      return cli_refuse (error, "--ranks: '%s' is not a list of numbers such as 16,32",
                          options->sizes);
     size = (guint) n;
     g_array_append_val (options->ranks, size);
@@ -250,32 +259,35 @@ cli_choice_check (CliChoiceOptions *options, const char *trace, GError **error)
 {
   /* "load" is missing, since it has no times. */
   static const char *const networks[] = { "packet", "flow", NULL };
+  StudyChoiceOptions *choice = &options->choice;
   gboolean has_pattern = options->pattern != G_MININT;
   gboolean has_files = options->prefix != NULL || options->rankfile != NULL ||
                        options->hostfile != NULL || options->slurm != NULL;
-  int basis = options->no_simulate ? CLI_BASIS_BOUND : CLI_BASIS_SIMULATION, network = 0;
+  int basis = options->no_simulate ? STUDY_BASIS_BOUND : STUDY_BASIS_SIMULATION, network = 0;
 
   if (options->network_name != NULL &&
       (network = cli_parse_choice ("--network", options->network_name, networks, error)) < 0)
     return FALSE;
-  options->network = (SimNetworkKind) network;
+  choice->network = (SimNetworkKind) network;
   if (options->seed < 0)
     return cli_refuse (error, "--seed: must not be negative");
-  options->job.part_filled = options->part_filled;
+  choice->seed = (uint64_t) options->seed;
+  choice->simulates = !options->no_simulate;
+  choice->job.part_filled = options->part_filled;
   if (!cli_parse_format (&options->format, error))
     return FALSE;
 
   /* The basis. */
   if (options->no_simulate && options->table == NULL)
-    return cli_refuse (error, "--no-simulate leaves nothing to compare without --table FILE");
+    return cli_refuse (error, "--no-simulate needs --table FILE");
   if (options->basis_name != NULL &&
       (basis = cli_parse_choice ("--by", options->basis_name, cli_basis_names, error)) < 0)
     return FALSE;
-  if (basis == CLI_BASIS_BOUND && options->table == NULL)
+  if (basis == STUDY_BASIS_BOUND && options->table == NULL)
     return cli_refuse (error, "--by bound needs --table FILE");
-  if (basis == CLI_BASIS_SIMULATION && options->no_simulate)
-    return cli_refuse (error, "--by simulation does not go with --no-simulate");
-  options->basis = (CliBasis) basis;
+  if (basis == STUDY_BASIS_SIMULATION && options->no_simulate)
+    return cli_refuse (error, "--by simulation and --no-simulate exclude each other");
+  choice->basis = (StudyBasis) basis;
 
   if (!check_computation (options, error) || !check_amounts (options, error) ||
       !parse_ranks (options, trace, error))
@@ -283,14 +295,14 @@ cli_choice_check (CliChoiceOptions *options, const char *trace, GError **error)
 
   /* Files of a placement: of the recommended pattern, or of that of --pattern. */
   if (options->ranks != NULL && options->ranks->len > 1 && has_files)
-    return cli_refuse (error, "files of a placement are of one number of --ranks");
-  if (has_pattern && options->pattern < 1)
-    return cli_refuse (error, "--pattern: %d, but patterns count from 1", options->pattern);
+    return cli_refuse (error, "files of a placement need a single number of --ranks");
+  if (!parse_pattern ("--pattern", options->pattern, 0, &choice->placed, error))
+    return FALSE;
   if (has_pattern && !has_files)
     return cli_refuse (error, "--pattern needs -o, --rankfile, --hostfile or --slurm");
-  if (has_files && !has_pattern && options->computation == CLI_COMPUTATION_UNCHANGED)
+  if (has_files && !has_pattern && choice->computation == STUDY_COMPUTATION_UNCHANGED)
     return cli_refuse (
-        error, "no pattern is recommended without --ipc or --memory-share; --pattern ID says "
-               "of which one the files are to be");
+        error,
+        "no pattern is recommended without --ipc or --memory-share; --pattern ID chooses one for the files");
   return TRUE;
 }

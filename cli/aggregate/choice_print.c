@@ -19,28 +19,29 @@
 
 /* As a share of the energy of the reference; NaN: not known. */
 static double
-saving_of (const CliChoice *choice, uint32_t at)
+saving_of (const StudyChoice *choice, uint32_t at)
 {
   return 1 - choice->row[at].energy_J / choice->row[choice->reference].energy_J;
 }
 
 /* How much slower than the fastest, as a share of its time. */
 static double
-behind_of (const CliChoice *choice, uint32_t at)
+behind_of (const StudyChoice *choice, uint32_t at)
 {
   return choice->judged[at].total_s / choice->judged[choice->fastest].total_s - 1;
 }
 
 /* "pattern 1", or the pattern that replaces it, and why; the caller frees it. */
 static char *
-reference_text (const CliChoice *choice, const CliChoiceOptions *options)
+reference_text (const StudyChoice *choice, const CliChoiceOptions *options)
 {
   uint32_t id = choice->patterns->pattern[choice->reference].id;
 
-  if (id == (uint32_t) options->reference)
+  if (id == options->choice.reference)
     return g_strdup_printf ("pattern %u", id);
-  return g_strdup_printf ("pattern %u, the fastest that fits (%d is excluded: %s)", id,
-                          options->reference, choice->row[options->reference - 1].excluded);
+  return g_strdup_printf ("pattern %u, the fastest that fits (%u is excluded: %s)", id,
+                          options->choice.reference,
+                          choice->row[options->choice.reference - 1].excluded);
 }
 
 /* Of an index of patterns. */
@@ -55,7 +56,7 @@ compare_times (gconstpointer a, gconstpointer b, gpointer judged)
 
 /* "3 (14.08 s), 1 (+0.2 %), ..."; the caller frees it. */
 static char *
-ranking_text (const CliChoice *choice)
+ranking_text (const StudyChoice *choice)
 {
   GString *text = g_string_new (NULL);
   g_autoptr (GArray) order = g_array_new (FALSE, FALSE, sizeof (uint32_t));
@@ -78,7 +79,7 @@ ranking_text (const CliChoice *choice)
 }
 
 char *
-cli_choice_advice (const CliChoice *choice)
+cli_choice_advice (const StudyChoice *choice)
 {
   const TopoPattern *chosen = &choice->patterns->pattern[choice->chosen];
   const TopoPattern *fastest = &choice->patterns->pattern[choice->fastest];
@@ -142,16 +143,17 @@ static const CliColumn columns[] = {
 #undef NUMBER
 
 static CliRows
-rows_new (const CliChoice *choice, const CliChoiceOptions *options)
+rows_new (const StudyChoice *choice, const CliChoiceOptions *options)
 {
   Row *rows = g_new (Row, choice->patterns->n);
   CliRows all = CLI_ROWS (columns, rows, choice->patterns->n);
 
   all.has = (options->table != NULL ? HAS_BOUND : 0u) |
-            (options->no_simulate ? 0u : HAS_SIMULATION) | (options->has_power ? HAS_POWER : 0u);
+            (options->no_simulate ? 0u : HAS_SIMULATION) |
+            (options->choice.power != NULL ? HAS_POWER : 0u);
   for (uint32_t at = 0; at < choice->patterns->n; at++) {
     const TopoPattern *pattern = &choice->patterns->pattern[at];
-    const CliChoiceRow *row = &choice->row[at];
+    const StudyChoiceRow *row = &choice->row[at];
     const PredictAggregationJudgement *judged = &choice->judged[at];
     const char *verdict = predict_aggregation_verdicts[judged->verdict];
 
@@ -198,21 +200,21 @@ rows_free (CliRows *rows)
 /* --- For people --- */
 
 static void
-print_table (FILE *out, const CliChoice *choice, const CliChoiceOptions *options)
+print_table (FILE *out, const StudyChoice *choice, const CliChoiceOptions *options)
 {
   g_autofree char *reference = reference_text (choice, options);
   g_autofree char *advice = cli_choice_advice (choice);
   g_autofree char *communication =
-      options->basis == CLI_BASIS_BOUND
+      options->choice.basis == STUDY_BASIS_BOUND
           ? g_strdup_printf ("upper bound (%s)", options->table)
-          : g_strdup_printf ("simulated (%s)", study_network_names[options->network]);
+          : g_strdup_printf ("simulated (%s)", study_network_names[options->choice.network]);
   double most_extrapolated = 0, most_s = 0;
   CliRows rows;
 
-  cli_printf (out, "%s on %s: %u ranks\n", choice->trace, choice->machine, choice->n_ranks);
+  cli_printf (out, "%s on %s: %u ranks\n", choice->trace_path, choice->spec, choice->n_ranks);
   cli_printf (out, "computation: %s; communication: %s; at most %g %% slower than %s\n",
-              choice->computation, communication, 100 * options->max_slowdown, reference);
-  if (options->has_power)
+              choice->computation, communication, 100 * options->choice.max_slowdown, reference);
+  if (options->choice.power != NULL)
     cli_printf (out, "power: %s: a node %g W, a socket %g W, a core %g W, memory %g J/GB\n",
                 options->power_is_guess ? "a guess, not measured" : options->power_path,
                 options->power.idle_W, options->power.socket_W, options->power.core_W,
@@ -232,7 +234,7 @@ print_table (FILE *out, const CliChoice *choice, const CliChoiceOptions *options
   /* Bars: computation #, communication =; the longest total is BAR long. */
   fputs ("\n", out);
   for (uint32_t at = 0; at < choice->patterns->n; at++) {
-    const CliChoiceRow *row = &choice->row[at];
+    const StudyChoiceRow *row = &choice->row[at];
     int computation, all;
 
     if (row->excluded != NULL)
@@ -259,24 +261,24 @@ print_json (FILE *out, const GPtrArray *choices, const CliChoiceOptions *options
 
   json_builder_begin_object (builder);
   cli_add_string (builder, "schema", "hopcast.aggregation/1");
-  cli_add_string (builder, "network", study_network_names[options->network]);
-  cli_add_string (builder, "basis", cli_basis_names[options->basis]);
-  cli_add_integer (builder, "reference", (uint64_t) options->reference);
-  cli_add_number (builder, "max_slowdown", options->max_slowdown);
+  cli_add_string (builder, "network", study_network_names[options->choice.network]);
+  cli_add_string (builder, "basis", cli_basis_names[options->choice.basis]);
+  cli_add_integer (builder, "reference", options->choice.reference);
+  cli_add_number (builder, "max_slowdown", options->choice.max_slowdown);
   cli_add_string (builder, "power",
-                  !options->has_power       ? NULL
-                  : options->power_is_guess ? "guess"
-                                            : options->power_path);
+                  options->choice.power == NULL ? NULL
+                  : options->power_is_guess     ? "guess"
+                                                : options->power_path);
   cli_begin_array (builder, "jobs");
   for (guint i = 0; i < choices->len; i++) {
-    const CliChoice *choice = choices->pdata[i];
+    const StudyChoice *choice = choices->pdata[i];
     const TopoPattern *pattern = choice->patterns->pattern;
     g_autofree char *advice = cli_choice_advice (choice);
     CliRows rows = rows_new (choice, options);
 
     json_builder_begin_object (builder);
-    cli_add_string (builder, "trace", choice->trace);
-    cli_add_string (builder, "machine", choice->machine);
+    cli_add_string (builder, "trace", choice->trace_path);
+    cli_add_string (builder, "machine", choice->spec);
     cli_add_integer (builder, "ranks", choice->n_ranks);
     cli_add_string (builder, "computation", choice->computation);
     /* Null without a recommendation. */
@@ -318,9 +320,9 @@ print_scaling (FILE *out, const GPtrArray *choices, const CliChoiceOptions *opti
   g_autofree ScalingRow *row = g_new0 (ScalingRow, choices->len);
   CliRows rows = CLI_ROWS (scaling_columns, row, choices->len);
 
-  rows.has = options->has_power ? HAS_POWER : 0;
+  rows.has = options->choice.power != NULL ? HAS_POWER : 0;
   for (guint i = 0; i < choices->len; i++) {
-    const CliChoice *choice = choices->pdata[i];
+    const StudyChoice *choice = choices->pdata[i];
     const TopoPattern *chosen = &choice->patterns->pattern[choice->chosen];
 
     row[i].n_ranks = choice->n_ranks;
@@ -385,9 +387,9 @@ static const char head[] =
     "</style>\n</head>\n<body>\n<h1>How many ranks share a node</h1>\n";
 
 static void
-write_picture (FILE *out, const CliChoice *choice, const CliChoiceOptions *options)
+write_picture (FILE *out, const StudyChoice *choice, const CliChoiceOptions *options)
 {
-  double limit_s = (1 + options->max_slowdown) * choice->judged[choice->reference].total_s;
+  double limit_s = (1 + options->choice.max_slowdown) * choice->judged[choice->reference].total_s;
   double most_s = 0, pixels_per_s, limit;
 
   for (uint32_t at = 0; at < choice->patterns->n; at++)
@@ -400,7 +402,7 @@ write_picture (FILE *out, const CliChoice *choice, const CliChoiceOptions *optio
            LEFT + WIDTH + 230, (choice->patterns->n + 1) * HEIGHT);
   for (uint32_t at = 0; at < choice->patterns->n; at++) {
     const TopoPattern *pattern = &choice->patterns->pattern[at];
-    const CliChoiceRow *row = &choice->row[at];
+    const StudyChoiceRow *row = &choice->row[at];
     const PredictAggregationJudgement *judged = &choice->judged[at];
     double top = at * HEIGHT, computation = row->computation_s * pixels_per_s;
     double all = fmax (judged->total_s * pixels_per_s, computation);
@@ -442,21 +444,21 @@ cli_choice_write_page (FILE *out, const GPtrArray *choices, const CliChoiceOptio
            "<span style=\"color: #4a6fa5\">computation</span> and <span style=\"color: "
            "#b07000\">communication</span>. Pale: slower than the reference by more than %g %%, "
            "the broken line.</p>\n",
-           100 * options->max_slowdown);
+           100 * options->choice.max_slowdown);
   for (guint i = 0; i < choices->len; i++) {
-    const CliChoice *choice = choices->pdata[i];
+    const StudyChoice *choice = choices->pdata[i];
     g_autofree char *reference = reference_text (choice, options);
     g_autofree char *advice = cli_choice_advice (choice);
     g_autofree char *marked = g_markup_escape_text (advice, -1);
     g_autofree char *compared = g_markup_escape_text (reference, -1);
-    g_autofree char *trace = g_markup_escape_text (choice->trace, -1);
-    g_autofree char *machine = g_markup_escape_text (choice->machine, -1);
+    g_autofree char *trace = g_markup_escape_text (choice->trace_path, -1);
+    g_autofree char *machine = g_markup_escape_text (choice->spec, -1);
 
     fprintf (out,
              "<h2>%s on %s: %u ranks</h2>\n<p>Computation: %s. Communication: %s. Compared "
              "with %s.</p>\n",
              trace, machine, choice->n_ranks, choice->computation,
-             options->basis == CLI_BASIS_BOUND ? "an upper bound" : "simulated", compared);
+             options->choice.basis == STUDY_BASIS_BOUND ? "an upper bound" : "simulated", compared);
     write_picture (out, choice, options);
     fprintf (out, "<p>%s.</p>\n", marked);
   }
@@ -466,11 +468,11 @@ cli_choice_write_page (FILE *out, const GPtrArray *choices, const CliChoiceOptio
 /* --- Files of launchers --- */
 
 static gboolean
-write_file (const CliChoice *choice, const char *kind, const char *path, GError **error)
+write_file (const StudyChoice *choice, const char *kind, const char *path, GError **error)
 {
   const TopoLauncher *launcher = topo_launcher_find (kind, strlen (kind));
-  const TopoMapping *mapping = choice->mapping[choice->placed];
-  g_autofree char *text = launcher->print (mapping, choice->opened, error);
+  const TopoMapping *mapping = choice->row[choice->placed].mapping;
+  g_autofree char *text = launcher->print (mapping, choice->machine, error);
   g_auto (TopoLaunch) launch = { NULL };
 
   if (text == NULL) {
@@ -479,13 +481,13 @@ write_file (const CliChoice *choice, const char *kind, const char *path, GError 
   }
   if (!cli_outfile_write (path, text, error))
     return FALSE;
-  launch = cli_map_launch (launcher, mapping, choice->opened, path);
+  launch = cli_map_launch (launcher, mapping, choice->machine, path);
   cli_map_tell_launch (&launch, FALSE);
   return TRUE;
 }
 
 gboolean
-cli_choice_write_files (const CliChoice *choice, const CliChoiceOptions *options, GError **error)
+cli_choice_write_files (const StudyChoice *choice, const CliChoiceOptions *options, GError **error)
 {
   static const char *const kinds[] = { "rankfile", "hostfile", "slurm" };
   const char *const paths[] = { options->rankfile, options->hostfile, options->slurm };

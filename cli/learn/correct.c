@@ -106,24 +106,18 @@ pick_runs (const Keys *keys, uint64_t *picked, GError **error)
     g_autofree char *detail = NULL;
     const GArray *rows = g_hash_table_lookup (of_name, name);
 
-    if (rows == NULL) {
-      g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "%s: %s has no run with %s", place,
-                   keys->runs->source, name);
-      return FALSE;
-    }
+    if (rows == NULL)
+      return cli_fail (error, "%s: %s has no run with %s", place, keys->runs->source, name);
     if (rows->len > 1) {
       detail = difference_of (keys->runs, rows);
-      g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
-                   "%s: %s has %u runs with %s; what tells them apart is %s", place,
-                   keys->runs->source, rows->len, name, detail);
-      return FALSE;
+      return cli_fail (error, "%s: %s has %u runs with %s; they differ in %s", place,
+                       keys->runs->source, rows->len, name, detail);
     }
     picked[row] = g_array_index (rows, uint64_t, 0);
     if (taken[picked[row]] > 0) {
       detail = predict_table_place (keys->measured, taken[picked[row]] - 1);
-      g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
-                   "%s: the run with %s was measured before, at %s", place, name, detail);
-      return FALSE;
+      return cli_fail (error, "%s: the run with %s was measured before, at %s", place, name,
+                       detail);
     }
     taken[picked[row]] = row + 1;
   }
@@ -154,10 +148,10 @@ measured_runs (const PredictTable *runs, const PredictTable *measured, const cha
     keys.in_measured[keys.n++] = (guint) (in_measured - measured->columns);
   }
   if (keys.n == 0) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
-                 "%s: no column says which run was measured: trace, machine, mapping, key or "
-                 "another of what goes into a run",
-                 measured->source);
+    cli_fail (
+        error,
+        "%s: no column identifies the measured run: trace, machine, mapping, key or another input of a run",
+        measured->source);
     return NULL;
   }
   if (!pick_runs (&keys, picked, error))
@@ -576,14 +570,11 @@ add_options (GOptionContext *context, Options *options)
 
 /* given G_MININT: the option was not given. */
 static gboolean
-parse_count (const char *option, int given, guint least, guint most, guint *count, GError **error)
+parse_count (const char *option, int given, int least, int most, guint *count, GError **error)
 {
-  if (given == G_MININT)
-    return TRUE;
-  if (given < (int) least || given > (int) most)
-    return cli_refuse (error, "%s: %d is not within %u..%u", option, given, least, most);
-  *count = (guint) given;
-  return TRUE;
+  if (given != G_MININT)
+    *count = (guint) given;
+  return cli_check_number (option, given, least, most, error);
 }
 
 /* Names of functions, separated by commas; a repeated one is drawn more often.  The caller frees. */
@@ -599,13 +590,13 @@ parse_functions (const char *list, guint *n, GError **error)
     while (op < PREDICT_N_OPS && strcmp (g_strstrip (names[*n]), predict_ops[op].name) != 0)
       op++;
     if (op == PREDICT_N_OPS) {
-      cli_refuse (error, "--functions: \"%s\" is none", names[*n]);
+      cli_refuse (error, "--functions: \"%s\" is not a function", names[*n]);
       return NULL;
     }
     functions[*n] = op;
   }
   if (*n == 0)
-    cli_refuse (error, "--functions: none is named");
+    cli_refuse (error, "--functions: the list is empty");
   return *n > 0 ? g_steal_pointer (&functions) : NULL;
 }
 
@@ -619,8 +610,8 @@ check_options (Options *options, const char *train, PredictCorrectionSettings *s
   /* The points: a table, or a store and a table. */
   if (options->from != NULL) {
     if (train != NULL)
-      return cli_refuse (error,
-                         "TRAIN does not go with --from STORE; what was measured is --measured");
+      return cli_refuse (
+          error, "TRAIN and --from STORE exclude each other; measured times go to --measured");
     if (options->measured == NULL)
       return cli_refuse (error, "--from STORE needs --measured TABLE");
     if (options->observed == NULL)
@@ -631,7 +622,7 @@ check_options (Options *options, const char *train, PredictCorrectionSettings *s
              options->learning.features_text)
     return cli_refuse (error, "--measured, --observed-runs and --feature-runs need --from STORE");
   else if (train == NULL)
-    return cli_refuse (error, "TRAIN is missing, a table, or --from STORE");
+    return cli_refuse (error, "TRAIN (a table) or --from STORE is missing");
   else if (options->model == NULL)
     return cli_refuse (error, "--model FILE is missing");
   else if (options->observed == NULL)
@@ -651,7 +642,8 @@ check_options (Options *options, const char *train, PredictCorrectionSettings *s
     return cli_refuse (error, "--anyway needs -o FILE");
   if (!parse_count ("--case", options->number, 1, 4, &settings->number, error) ||
       !parse_count ("--trials", options->n_trials, 1, 1000000, &settings->n_trials, error) ||
-      !parse_count ("--threads", options->n_threads, 1, 1024, &settings->n_threads, error) ||
+      !parse_count ("--threads", options->n_threads, 1, CLI_MAX_THREADS, &settings->n_threads,
+                    error) ||
       !parse_count ("--population", options->population, 10, 100000, &settings->population,
                     error) ||
       !parse_count ("--generations", options->generations, 1, 1000000, &settings->generations,
@@ -679,18 +671,17 @@ tell_advice (const Correction *shown)
     const PredictParameter *parameter = &model->parameters[at];
 
     if (predict_parameter_at_bound (parameter, correction->refitted[at]))
-      cli_printf (stderr,
-                  "hopcast: warning: %s: fitted by itself, parameter %s ends at its bound, %g: the "
-                  "formula lacks something, or the bound is wrong\n",
-                  model->source, parameter->name, correction->refitted[at]);
+      cli_printf (
+          stderr,
+          "hopcast: warning: %s: fitted alone, parameter %s ends at its bound, %g: the formula lacks a term, or the bound is wrong\n",
+          model->source, parameter->name, correction->refitted[at]);
   }
   if (best != NULL && correction->verdict == PREDICT_TAKE_TERM && data->test.n > 0 &&
       correction->refitted_test.log_rmse < best->test.log_rmse)
-    cli_printf (
-        stderr,
-        "hopcast: warning: %s: at the test points, which the verdict does not look at, fitting "
-        "the parameters (log_rmse %.4g) is better than the corrected model (%.4g)\n",
-        model->source, correction->refitted_test.log_rmse, best->test.log_rmse);
+    cli_printf (stderr,
+                "hopcast: warning: %s: at the test points, which the verdict ignores, fitting "
+                "the parameters (log_rmse %.4g) is better than the corrected model (%.4g)\n",
+                model->source, correction->refitted_test.log_rmse, best->test.log_rmse);
   if (best != NULL && best->brief->n >= data->train.n)
     cli_printf (stderr,
                 "hopcast: warning: %s: a term of %u steps from %" G_GUINT64_FORMAT
@@ -736,12 +727,10 @@ correct (const PredictCorrectionData *data, const PredictCorrectionSettings *set
   /* The corrected model is written only when the verdict is for it. */
   if (options->output == NULL)
     return TRUE;
-  if (shown.best == NULL || (correction->verdict != PREDICT_TAKE_TERM && !options->anyway)) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_WRITE, "%s: not written: %s: %s%s", options->output,
-                 verdicts[correction->verdict], correction->reason,
-                 shown.best != NULL ? " (--anyway writes it all the same)" : "");
-    return FALSE;
-  }
+  if (shown.best == NULL || (correction->verdict != PREDICT_TAKE_TERM && !options->anyway))
+    return cli_fail (error, "%s: not written: %s: %s%s", options->output,
+                     verdicts[correction->verdict], correction->reason,
+                     shown.best != NULL ? " (--anyway writes it all the same)" : "");
   text = predict_correction_text (data->model, shown.best);
   return cli_outfile_write (options->output, text, error);
 }

@@ -89,10 +89,10 @@ refused "several runs" 1 'vague.csv:2: halos.store has 6 runs with trace=a.hct; 
 refused "a run twice" 1 'twice.csv:8: .* before, at twice.csv:2' \
   correct --from halos.store --measured twice.csv
 cut -d, -f3 all.csv >nameless.csv
-refused "which runs" 1 'nameless.csv: no column says which run' \
+refused "which runs" 1 'nameless.csv: no column identifies the measured run' \
   correct --from halos.store --measured nameless.csv
 refused "nothing measured" 2 'needs --measured' correct --from halos.store
-refused "a table and a store" 2 'TRAIN does not go' correct all.csv --from halos.store --measured all.csv
+refused "a table and a store" 2 'TRAIN and --from STORE exclude' correct all.csv --from halos.store --measured all.csv
 refused "no store" 2 'need --from' correct all.csv --measured all.csv --model sized.model
 refused "no such feature" 1 'max_byte' \
   correct --from halos.store --measured half.csv --features max_byte

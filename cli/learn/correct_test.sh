@@ -52,7 +52,7 @@ printf 'variable n, p\nparameter a 2.5 [2.4, 3]\ntime = a*n\n' >bounded.model
 awk -F, 'NR == 1 || $2 == 4 { if (NR > 1) $3 = 2 * $1; OFS = ","; print $1, $2, $3 }' train.csv >line.csv
 "$hopcast" correct line.csv --model bounded.model --observed seconds --case 1 --population 60 \
   --generations 4 --trials 1 >out 2>err
-grep -q "bounded.model: fitted by itself, parameter a ends at its bound, 2.4:" err
+grep -q "bounded.model: fitted alone, parameter a ends at its bound, 2.4:" err
 verdict $? "a parameter at its bound is told" "$(cat err)"
 
 grep -q '^refitted_at_bounds  *a$' out

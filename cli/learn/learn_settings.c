@@ -10,8 +10,6 @@
 #include <math.h>
 #include <string.h>
 
-#define MAX_THREADS 1024
-
 void
 cli_method_options_clear (CliMethodOptions *options)
 {
@@ -85,7 +83,7 @@ check_heeded (const CliMethodOptions *options, PredictMethod method, GError **er
 
   for (gsize i = 0; i < G_N_ELEMENTS (all); i++)
     if (all[i].given && !(all[i].methods & OF (method)))
-      return cli_refuse (error, "%s: nothing that --method %s heeds", all[i].name,
+      return cli_refuse (error, "%s has no effect with --method %s", all[i].name,
                          predict_method_names[method]);
   return TRUE;
 }
@@ -138,13 +136,6 @@ set_max_features (const char *text, guint n_features, guint *setting, GError **e
 }
 
 gboolean
-cli_check_threads (int threads, GError **error)
-{
-  return (threads >= 0 && threads <= MAX_THREADS) ||
-         cli_refuse (error, "--threads: %d is not within 0..%d", threads, MAX_THREADS);
-}
-
-gboolean
 cli_method_settings (const CliMethodOptions *options, guint n_features, PredictSettings *settings,
                      GError **error)
 {
@@ -155,7 +146,7 @@ cli_method_settings (const CliMethodOptions *options, guint n_features, PredictS
     return FALSE;
   if (options->seed < 0)
     return cli_refuse (error, "--seed: must not be negative");
-  if (!cli_check_threads (options->threads, error))
+  if (!cli_check_number ("--threads", options->threads, 0, CLI_MAX_THREADS, error))
     return FALSE;
   *settings = predict_settings_default ((PredictMethod) method);
   settings->seed = (uint64_t) options->seed;

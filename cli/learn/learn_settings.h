@@ -32,8 +32,5 @@ void cli_add_method_options (GOptionContext *context, CliMethodOptions *options)
 gboolean cli_method_settings (const CliMethodOptions *options, guint n_features,
                               PredictSettings *settings, GError **error);
 
-/* Whether so many threads may be asked for, 0 being one per processor. */
-gboolean cli_check_threads (int threads, GError **error);
-
 /* The settings that the method heeds, as "100 trees, max-features 3"; the caller frees. */
 char *cli_describe_settings (const PredictSettings *settings);

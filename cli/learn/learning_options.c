@@ -122,7 +122,7 @@ cli_learning_table (const char *path, const CliLearningOptions *options, gboolea
   }
   if (options->observed_text == NULL && options->features_text == NULL)
     return predict_table_read (path, error);
-  cli_refuse (error, "%s: is of stores, and %s is none",
+  cli_refuse (error, "%s applies to stores; %s is not one",
               options->observed_text != NULL ? "--observed-runs" : "--feature-runs", path);
   return NULL;
 }

@@ -127,7 +127,7 @@ test_options_of_stores (void)
   g_assert_nonnull (strstr (error->message, "none of the 2 observed runs"));
   g_assert_null (cli_learning_table (files.csv, &flow, TRUE, FALSE, &usage));
   g_assert_error (usage, CLI_ERROR, CLI_ERROR_USAGE);
-  g_assert_nonnull (strstr (usage->message, "--feature-runs: is of stores"));
+  g_assert_nonnull (strstr (usage->message, "--feature-runs applies to stores"));
   files_clear (&files);
 }
 

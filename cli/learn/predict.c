@@ -51,7 +51,7 @@ keep_input (GError **error)
   kept = kept && fflush (file) == 0 && dup2 (fileno (file), STDIN_FILENO) >= 0 &&
          lseek (STDIN_FILENO, 0, SEEK_SET) == 0;
   if (!kept)
-    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "standard input: %s", g_strerror (errno));
+    cli_fail (error, "standard input: %s", g_strerror (errno));
   if (file != NULL)
     fclose (file);
   return kept;
@@ -75,10 +75,8 @@ reader_open (Reader *reader, const char *path, GError **error)
   else if (lseek (STDIN_FILENO, input_start, SEEK_SET) >= 0 &&
            (descriptor = dup (STDIN_FILENO)) >= 0)
     reader->file = gzdopen (descriptor, "rb");
-  if (reader->file == NULL) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "%s: %s", path, g_strerror (errno));
-    return FALSE;
-  }
+  if (reader->file == NULL)
+    return cli_fail (error, "%s: %s", path, g_strerror (errno));
   gzbuffer (reader->file, BUFFER_BYTES);
   return TRUE;
 }
@@ -204,9 +202,7 @@ copy_file (const PredictTable *table, const char *path, const CliNewColumn *colu
   }
   if (row == table->n_rows)
     return TRUE;
-  g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "%s: has changed while it was read",
-               table->source);
-  return FALSE;
+  return cli_fail (error, "%s: changed while it was read", table->source);
 }
 
 /* Prints the table as CSV with the numbers of `columns` (ended by a NULL name) behind each row: the
@@ -218,11 +214,8 @@ table_copy (const PredictTable *table, const char *path, const CliNewColumn *col
             GError **error)
 {
   for (const CliNewColumn *column = columns; column->name != NULL; column++)
-    if (predict_table_find (table, column->name) != NULL) {
-      g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "%s: has a column '%s' already",
-                   table->source, column->name);
-      return FALSE;
-    }
+    if (predict_table_find (table, column->name) != NULL)
+      return cli_fail (error, "%s: already has a column '%s'", table->source, column->name);
   if (table->lines != NULL)
     return copy_file (table, path, columns, out, error);
   for (guint column = 0; column < table->n_columns; column++) {
@@ -308,7 +301,7 @@ warn_of_outside (const PredictTable *table, const PredictModel *model, const Pre
   }
   cli_printf (stderr,
               "hopcast: warning: %s: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
-              " rows are outside of what the model has learned from: %s\n",
+              " rows are outside the range of the training data: %s\n",
               table->source, answer->n_outside, table->n_rows, which->str);
 }
 
@@ -353,7 +346,7 @@ predict (const char *model_path, const char *path, const Options *options, GErro
   const PredictColumn *observed = NULL;
 
   if (model == NULL || (!strcmp (path, "-") && !keep_input (error)) ||
-      !(out = cli_outfile_new (options->output != NULL ? options->output : "-", error)))
+      !(out = cli_outfile_new (options->output, error)))
     return FALSE;
   table = cli_learning_table (path, &options->learning, FALSE, options->talk.quiet, error);
   if (table == NULL ||
@@ -366,7 +359,7 @@ predict (const char *model_path, const char *path, const Options *options, GErro
     if (answer.upper != NULL && table->n_rows > 0 && isinf (answer.upper[0]))
       cli_printf (stderr,
                   "hopcast: warning: %" G_GUINT64_FORMAT
-                  " samples are too few for an interval of %g: it has no end\n",
+                  " samples are too few for an interval of %g: it is unbounded\n",
                   model->learned->interval.of, level);
   }
   if (!table_copy (table, path,
@@ -397,10 +390,10 @@ cli_predict (int argc, char **argv, GError **error)
   if (!cli_parse (context, argc, argv, names, paths, error))
     return CLI_FAILED;
   if (!isnan (options.interval) && !(options.interval > 0 && options.interval < 1)) {
-    cli_refuse (error, "--interval: not between 0 and 1, as 0.9 is");
+    cli_refuse (error, "--interval: not between 0 and 1, such as 0.9");
     return CLI_FAILED;
   }
-  if (!cli_check_threads (options.threads, error) ||
+  if (!cli_check_number ("--threads", options.threads, 0, CLI_MAX_THREADS, error) ||
       !cli_parse_learning (&options.learning, error) ||
       !predict (paths[0], paths[1], &options, error))
     return CLI_FAILED;

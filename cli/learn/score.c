@@ -214,7 +214,7 @@ cli_score (int argc, char **argv, GError **error)
       !(predicted = predict_table_finite (table, options.predicted, error)))
     return CLI_FAILED;
   if (table->n_rows == 0) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "%s has no rows to score", table->source);
+    cli_fail (error, "%s has no rows to score", table->source);
     return CLI_FAILED;
   }
   if (options.group != NULL &&

@@ -17,12 +17,6 @@ has () {
   verdict $? "$1" "no line '$2'" "$(cat out err)"
 }
 
-# refused NAME STATUS TEXT: the last command failed so, with one line and no result.
-refused () {
-  test "$status" = "$2" && test "$(wc -l <err)" = 1 && ! test -s out && grep -qF -e "$3" err
-  verdict $? "$1" "status $status" "$(cat out err)"
-}
-
 # -- known answers -----------------------------------------------------------
 
 printf 'seen,said\n1,1.1\n2,1.9\n3,3.5\n4,3.2\n5,6\n' >swap.csv
@@ -119,27 +113,19 @@ has "one row has no order" '  "rcc": null,'
 score one.csv
 has "what is not defined in a table" 'tau_b           -'
 printf 'seen,said\n' >none.csv
-score none.csv
-refused "no rows" 1 "none.csv has no rows"
+refused "no rows" 1 "none.csv has no rows" score --observed seen --predicted said none.csv
 printf 'seen,said\n1,2\n2,\n' >empty.csv
-score empty.csv
-refused "an empty cell" 1 'empty.csv:3: column "said" has no finite number'
+refused "an empty cell" 1 'empty.csv:3: column "said" has no finite number' \
+  score --observed seen --predicted said empty.csv
 printf 'seen,said\n1,2\n2,inf\n' >infinite.csv
-score infinite.csv
-refused "an infinite number" 1 'infinite.csv:3: column "said" has no finite number'
+refused "an infinite number" 1 'infinite.csv:3: column "said" has no finite number' \
+  score --observed seen --predicted said infinite.csv
 printf 'seen,said\n1,2\n2,fast\n' >text.csv
-score text.csv
-refused "a text" 1 'fast'
-run "$hopcast" score swap.csv --observed seen --predicted sayd
-refused "no such column" 1 'sayd'
-score swap.csv --group size
-refused "no such group" 1 'size'
-run "$hopcast" score swap.csv --observed seen
-refused "nothing predicted" 2 '--predicted COLUMN is missing'
-run "$hopcast" score swap.csv --predicted seen
-refused "nothing observed" 2 '--observed COLUMN is missing'
-score swap.csv --rcc best
-refused "no such rule" 2 'best'
-score nothing.csv
-refused "no such file" 1 'nothing.csv'
+refused "a text" 1 'fast' score --observed seen --predicted said text.csv
+refused "no such column" 1 'sayd' score swap.csv --observed seen --predicted sayd
+refused "no such group" 1 'size' score --observed seen --predicted said swap.csv --group size
+refused "nothing predicted" 2 '--predicted COLUMN is missing' score swap.csv --observed seen
+refused "nothing observed" 2 '--observed COLUMN is missing' score swap.csv --predicted seen
+refused "no such rule" 2 'best' score --observed seen --predicted said swap.csv --rcc best
+refused "no such file" 1 'nothing.csv' score --observed seen --predicted said nothing.csv
 done_testing

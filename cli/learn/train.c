@@ -83,8 +83,7 @@ choose_features (const PredictTable *table, const char *text, const char *target
       g_ptr_array_add (features, g_strdup (column->name));
   }
   if (features->len == 0) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
-                 "%s: no column of numbers to learn from besides the target", table->source);
+    cli_fail (error, "%s: no column of numbers to learn from besides the target", table->source);
     return NULL;
   }
   g_ptr_array_add (features, NULL);
@@ -142,8 +141,7 @@ train_warn (const PredictTable *table, const char *const *features, gboolean are
     } else if (seeks_echoes && is_echo (x, samples->y, n))
       cli_printf (
           stderr,
-          "hopcast: warning: %s: '%s' puts the rows in the order of '%s': if it is measured "
-          "with it, leave it out (--features)\n",
+          "hopcast: warning: %s: '%s' puts the rows in the order of '%s': if both are measured together, leave it out (--features)\n",
           table->source, features[i], target);
   }
 }
@@ -283,7 +281,7 @@ check_options (const Options *options, PredictRecipe *recipe, GError **error)
   if (options->target == NULL)
     return cli_refuse (error, "--target COLUMN is missing");
   if (options->group != NULL && !strcmp (options->group, options->target))
-    return cli_refuse (error, "--group: that is the target");
+    return cli_refuse (error, "--group names the target");
   if (options->search < 0)
     return cli_refuse (error, "--search: must be at least 1");
   if (options->score != NULL && options->search == 0)
@@ -302,7 +300,7 @@ check_options (const Options *options, PredictRecipe *recipe, GError **error)
   if (g_strcmp0 (options->importances, kinds[1]) == 0)
     recipe->permutation_repeats = PERMUTATIONS;
   if (options->baselines && recipe->trial.repeats == 0)
-    return cli_refuse (error, "--baselines are scored: --validate none does not go with it");
+    return cli_refuse (error, "--baselines needs scores: --validate none excludes it");
   return TRUE;
 }
 

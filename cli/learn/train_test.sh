@@ -6,28 +6,6 @@
 set -u
 . "${G_TEST_SRCDIR:-.}/cli/tap.sh"
 
-# holds NAME COMMAND...: it succeeds.
-holds () {
-  name=$1
-  shift
-  "$@"
-  verdict $? "$name" "$*" "$(head -20 out err)"
-}
-
-# succeeds NAME ARGUMENT...: hopcast with these arguments does.
-succeeds () {
-  name=$1
-  shift
-  run "$hopcast" "$@"
-  holds "$name" test "$status" = 0
-}
-
-# column NAME FILE: the cells of that column.
-column () {
-  awk -F, -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) at = i }
-                        NR > 1 { print $at }' "$2"
-}
-
 # scored METHOD SCORE: the median, in the CSV that train prints.
 scored () {
   awk -F, -v method="$1" -v score="$2" '$1 == method && $2 == score { print $3; exit }' out
@@ -58,34 +36,34 @@ awk 'BEGIN {
 
 # -- what is learned -------------------------------------------------------------
 
-succeeds "a line" train line.csv --target y --features a,b --method linear --format csv -o line.json
+succeeds "a line" "$hopcast" train line.csv --target y --features a,b --method linear --format csv -o line.json
 holds "a line is found" near "$(scored linear r2)" 1 1e-9
 printf 'b,a\n1,1\n16,30\n100,2\n' >new.csv
-succeeds "predict" predict line.json new.csv
+succeeds "predict" "$hopcast" predict line.json new.csv
 printf 'b,a,predicted\n1,1,105\n16,30,222\n100,2,306\n' >wanted
 awk -F, 'NR == 1 { print } NR > 1 { printf "%s,%s,%.6g\n", $1, $2, $3 }' out >rounded
 holds "a line goes on outside" cmp -s rounded wanted
 holds "what is outside is told" grep -q \
-  "new.csv: 1 of 3 rows are outside of what the model has learned from: b (1 of them)" err
+  "new.csv: 1 of 3 rows are outside the range of the training data: b (1 of them)" err
 
 # Without bootstrap a tree's leaf is a sample: what was seen is known.
 awk -F, 'NR == 1 || !seen[$1 "," $2 "," $3]++' line.csv >once.csv
-succeeds "extra-trees" train once.csv --target y --features a,b,noise -o trees.json
-succeeds "what was seen" predict trees.json once.csv -o seen.csv
+succeeds "extra-trees" "$hopcast" train once.csv --target y --features a,b,noise -o trees.json
+succeeds "what was seen" "$hopcast" predict trees.json once.csv -o seen.csv
 holds "what was seen is known" near 0 \
   "$(awk -F, 'NR > 1 { d = $5 - $6; if (d * d > 1e-18) n++ } END { print n + 0 }' seen.csv)" 0
 column predicted seen.csv >predicted
 holds "as many predictions as rows" test "$(wc -l <predicted)" = "$(($(wc -l <once.csv) - 1))"
 
-succeeds "mean" train line.csv --target y --method mean --validate none -o mean.json
-succeeds "predict the mean" predict mean.json line.csv
+succeeds "mean" "$hopcast" train line.csv --target y --method mean --validate none -o mean.json
+succeeds "predict the mean" "$hopcast" predict mean.json line.csv
 mean=$(column y line.csv | awk '{ sum += $1 } END { printf "%.12g", sum / NR }')
 holds "the mean is predicted" near "$(column predicted out | sort -u)" "$mean" 1e-9
 
 for method in forest tree svr; do
-  succeeds "$method" train line.csv --target y --features a,b --method $method --format csv -o x.json
+  succeeds "$method" "$hopcast" train line.csv --target y --features a,b --method $method --format csv -o x.json
   holds "$method learns" above "$(scored $method rcc)" 0.85
-  succeeds "$method predicts" predict x.json line.csv
+  succeeds "$method predicts" "$hopcast" predict x.json line.csv
 done
 
 # -- what the report says ----------------------------------------------------------
@@ -153,13 +131,13 @@ gzip -c odd.csv >odd.csv.gz
 holds "from gzip" cmp -s unpacked wanted
 
 run "$hopcast" train line.csv --target y --features a,b --bootstrap -o bag.json
-succeeds "interval" predict bag.json line.csv --interval 0.9 --observed y -o with.csv
+succeeds "interval" "$hopcast" predict bag.json line.csv --interval 0.9 --observed y -o with.csv
 holds "an interval holds its prediction" test 0 = \
   "$(awk -F, 'NR > 1 && !($7 <= $6 && $6 <= $8) { n++ } END { print n + 0 }' with.csv)"
 covered=$(awk -F, 'NR > 1 { n += $7 <= $5 && $5 <= $8 } END { print n / (NR - 1) }' with.csv)
 holds "what is covered is told" near "$(sed -n 's/^  covered *//p' err)" "$covered" 1e-5
 holds "scores are told" grep -q '^  rcc ' err
-succeeds "log of the target" train -q line.csv --target y --log-target --trees 5 -o log.json
+succeeds "log of the target" "$hopcast" train -q line.csv --target y --log-target --trees 5 -o log.json
 "$hopcast" predict -q log.json line.csv >out 2>err
 holds "its predictions are no logarithms" above "$(column predicted out | sort -n | head -1)" 99
 
@@ -208,15 +186,15 @@ for method in extra-trees forest tree linear svr mean; do
     train huge.csv --target y --features a,b --method $method -o m.json
   refused "a tiny target: $method" 1 'is the largest value of the target, and below 1e-140' \
     train tiny.csv --target y --features a,b --method $method -o m.json
-  succeeds "ratios of a huge target: $method" train -q ratios.csv --target y --log-target \
+  succeeds "ratios of a huge target: $method" "$hopcast" train -q ratios.csv --target y --log-target \
     --features a,b --method $method -o m.json
-  succeeds "and its model is read: $method" predict -q m.json ratios.csv
+  succeeds "and its model is read: $method" "$hopcast" predict -q m.json ratios.csv
 done
 rm -f m.json
 # A line through the ends of all numbers, which ends beyond them.
 awk 'BEGIN { print "x,y"; for (i = 0; i < 20; i++) printf "%d,1e%d\n", i, 15 * i }' >steep.csv
 printf 'x\n3\n21\n' >beyond.csv
-succeeds "a steep line" train -q steep.csv --target y --log-target --method linear -o steep.json
+succeeds "a steep line" "$hopcast" train -q steep.csv --target y --log-target --method linear -o steep.json
 refused "a prediction that overflows" 1 "beyond.csv:3: the prediction of y overflows" \
   predict -q steep.json beyond.csv
 printf '"a""b",c\\d,y\n1,5,2\n2,7,4\n3,1,5\n4,2,9\n' >names.csv
@@ -271,7 +249,7 @@ awk 'BEGIN {
        for (i = 0; i < 1000000; i++)
          print i % 1000 "," i % 77 "," 5 + i % 1000 - i % 77
      }' >million.csv
-succeeds "a million rows" train million.csv --target y --method linear --validate none -o million.json
+succeeds "a million rows" "$hopcast" train million.csv --target y --method linear --validate none -o million.json
 "$hopcast" predict million.json million.csv >predicted.csv 2>err
 holds "a million predictions" test "$(wc -l <predicted.csv)" = 1000001
 holds "and they are right" test 0 = \

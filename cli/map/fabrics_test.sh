@@ -26,12 +26,6 @@ tree=fattree:4x2:1
 # To the right: four pairs under one leaf (2 links), four across (4 links).
 hop_bytes=$((4 * 2 * 200 + 4 * 4 * 200 + 8 * 4 * 3000000))
 
-column () {
-  awk -F, -v name="$1" '
-    NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i; next }
-    { print $c }' "$2"
-}
-
 # what_stays FILE: the record without what differs from run to run.
 what_stays () {
   grep -v -e wall_s -e peak_rss_bytes "$1"

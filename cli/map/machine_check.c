@@ -77,11 +77,10 @@ check_fabric (const TopoMachine *machine, GError **unreachable, GError **error)
     g_autofree char *target =
         topo_fabric_port_name (fabric, tables->destination_port[survey->lost_to]);
 
-    g_set_error (unreachable, CLI_ERROR, CLI_ERROR_INPUT,
-                 "%s: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
-                 " pairs have no way (%s), the first from %s to %s",
-                 fabric->source, survey->unreachable, survey->pairs, tables->engine, source,
-                 target);
+    cli_fail (unreachable,
+              "%s: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+              " pairs have no route (%s), the first from %s to %s",
+              fabric->source, survey->unreachable, survey->pairs, tables->engine, source, target);
   }
   for (uint32_t at = 0; at < survey->n_cut_off; at++)
     g_ptr_array_add (cut_off,

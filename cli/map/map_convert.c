@@ -48,7 +48,7 @@ cli_map_convert (int argc, char **argv, GError **error)
     return CLI_FAILED;
   launch = cli_map_launch (launcher, mapping, machine, options.output);
   if (launch_line && !launch.line) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "--launch-line: %s", launch.note);
+    cli_fail (error, "--launch-line: %s", launch.note);
     return CLI_FAILED;
   }
   if (!cli_outfile_write (options.output, text, error))

@@ -64,7 +64,7 @@ static gboolean
 check_options (const CliMapOptions *options, const char *family, gboolean list, GError **error)
 {
   if (list && family == NULL)
-    return cli_refuse (error, "--list goes with --family");
+    return cli_refuse (error, "--list needs --family NAME");
   if (family != NULL && options->mapping != NULL)
     return cli_refuse (error, "--family and --mapping exclude each other");
   if (list && options->output != NULL)
@@ -100,7 +100,7 @@ cli_map_generate (int argc, char **argv, GError **error)
   uint32_t n_ranks;
 
   cli_map_add_ranks_option (context, &options);
-  cli_map_add_mapping_option (context, &options);
+  cli_add_mapping_option (context, &options.mapping);
   g_option_context_add_main_entries (context, entries, NULL);
   if (!cli_parse (context, argc, argv, names, NULL, error) ||
       !check_options (&options, family, list, error) ||

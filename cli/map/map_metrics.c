@@ -21,11 +21,8 @@ matrix_features (const char *path, const CliMapOptions *options, TopoMachine *ma
 
   if (!matrix)
     return FALSE;
-  if (options->n_ranks != G_MININT && (uint32_t) options->n_ranks < n_ranks) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "%s: has %u ranks, --ranks says %d", path,
-                 n_ranks, options->n_ranks);
-    return FALSE;
-  }
+  if (options->n_ranks != G_MININT && (uint32_t) options->n_ranks < n_ranks)
+    return cli_fail (error, "%s: has %u ranks, --ranks says %d", path, n_ranks, options->n_ranks);
   mapping = cli_mapping_new (options->mapping, machine,
                              MAX (n_ranks, (uint32_t) MAX (options->n_ranks, 1)), error);
   if (!mapping || !(paths = route_paths_new (machine, error)) ||
@@ -71,7 +68,7 @@ cli_map_metrics (int argc, char **argv, GError **error)
   gboolean good;
 
   cli_map_add_ranks_option (context, &options);
-  cli_map_add_mapping_option (context, &options);
+  cli_add_mapping_option (context, &options.mapping);
   cli_add_format_options (context, &options.format);
   if (!cli_parse (context, argc, argv, names, &path, error) ||
       !cli_parse_format (&options.format, error) || !cli_map_check_ranks (&options, FALSE, error) ||

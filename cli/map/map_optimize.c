@@ -24,7 +24,6 @@
 
 #define MAX_BUDGET_S 1e9
 #define MAX_BUDGET_N 1e6
-#define MAX_THREADS  1024
 
 static const char *const objective_names[] = { "hop-bytes", "max-bytes", "both", NULL };
 
@@ -118,8 +117,8 @@ check_options (Options *options, GError **error)
     return cli_refuse (error,
                        "--budget: '%s' is neither seconds, such as 20s, nor a number of at least 1",
                        budget);
-  if (options->threads < 1 || options->threads > MAX_THREADS)
-    return cli_refuse (error, "--threads: %d is not within 1..%d", options->threads, MAX_THREADS);
+  if (!cli_check_number ("--threads", options->threads, 1, CLI_MAX_THREADS, error))
+    return FALSE;
   if (options->seed < 0)
     return cli_refuse (error, "--seed: must not be negative");
   if (!(options->compute_scale >= 0) || !isfinite (options->compute_scale))
@@ -236,17 +235,14 @@ prepare (Job *job, GError **error)
   /* More ranks than a matrix has are silent; a trace has all of its ranks. */
   job->n_ranks = study_matrix_ranks (job->matrix);
   if (asked != G_MININT && (uint32_t) asked != job->n_ranks) {
-    if (job->is_trace || (uint32_t) asked < job->n_ranks) {
-      g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "%s: has %u ranks, --ranks says %d",
-                   job->path, job->n_ranks, asked);
-      return FALSE;
-    }
+    if (job->is_trace || (uint32_t) asked < job->n_ranks)
+      return cli_fail (error, "%s: has %u ranks, --ranks says %d", job->path, job->n_ranks, asked);
     job->n_ranks = (uint32_t) asked;
   }
   if (!job->is_trace && network && options->network != SIM_NETWORK_LOAD)
-    return cli_refuse (error, "--network %s: a matrix has no times; only load knows it", network);
+    return cli_refuse (error, "--network %s: a matrix has no times: only load takes it", network);
   if (job->machine->fabric && options->routing >= ROUTE_POLICY_ZONE0)
-    return cli_refuse (error, "--routing %s: zones are a torus's, %s is a switched fabric", routing,
+    return cli_refuse (error, "--routing %s: zones are for tori; %s is a switched fabric", routing,
                        job->machine->spec);
   /* A wrong text is wrong usage; the search does not distinguish it from a bad file. */
   for (char **start = options->starts; start != NULL && *start != NULL; start++) {
@@ -309,13 +305,13 @@ search (Job *job, guint *best, guint *n_runs, GError **error)
 
   progress = cli_progress_new (options->talk.quiet);
   plan = (StudyTrialPlan){
-    .trials = { .trace_path = job->path,
-                .trace_options = { .n_ranks = (uint32_t) options->trace.n_ranks,
-                                   .from_region = options->trace.from_region,
-                                   .allow_lossy = options->trace.allow_lossy },
-                .network = (SimNetworkKind) options->network,
-                .policy = (RoutePolicy) options->routing,
-                .n_threads = (guint) options->threads },
+    .trace_path = job->path,
+    .trace_options = { .n_ranks = (uint32_t) options->trace.n_ranks,
+                       .from_region = options->trace.from_region,
+                       .allow_lossy = options->trace.allow_lossy },
+    .network = (SimNetworkKind) options->network,
+    .policy = (RoutePolicy) options->routing,
+    .n_threads = (guint) options->threads,
     .compute_scale = options->compute_scale,
     .seed = (uint64_t) options->seed,
     .n_runs = options->budget_n,

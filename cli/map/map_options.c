@@ -35,21 +35,6 @@ cli_map_add_ranks_option (GOptionContext *context, CliMapOptions *options)
   g_option_context_add_main_entries (context, entries, NULL);
 }
 
-void
-cli_map_add_mapping_option (GOptionContext *context, CliMapOptions *options)
-{
-  const GOptionEntry entries[] = {
-    { "mapping", 0, 0, G_OPTION_ARG_FILENAME, &options->mapping,
-      "Where the ranks are: an order of dimensions, such as ABCDET on Blue Gene/Q and AT on a "
-      "fabric (the defaults, also by the word default), a recipe, such as hilbert, or a map file or "
-      "that of a launcher",
-      "M" },
-    { NULL },
-  };
-
-  g_option_context_add_main_entries (context, entries, NULL);
-}
-
 gboolean
 cli_map_check_ranks (const CliMapOptions *options, gboolean required, GError **error)
 {

@@ -24,7 +24,6 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CliMapOptions, cli_map_options_clear)
 
 /* --ranks and the options of the machine. */
 void cli_map_add_ranks_option (GOptionContext *context, CliMapOptions *options);
-void cli_map_add_mapping_option (GOptionContext *context, CliMapOptions *options);
 void cli_map_add_output_option (GOptionContext *context, CliMapOptions *options);
 void cli_map_add_hosts_option (GOptionContext *context, CliMapOptions *options);
 

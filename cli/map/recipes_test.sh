@@ -61,7 +61,7 @@ refused "unknown family" 2 'family "sc12" is unknown' map generate $torus --fami
 # shellcheck disable=SC2086
 refused "family and mapping" 2 "exclude each other" map generate $torus --family sc13 --mapping net
 # shellcheck disable=SC2086
-refused "list without family" 2 "--list goes with --family" map generate $torus --list
+refused "list without family" 2 "--list needs --family NAME" map generate $torus --list
 # shellcheck disable=SC2086
 refused "list into a file" 2 "--list writes no files" map generate $torus --family sc13 --list -o x
 touch file

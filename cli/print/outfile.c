@@ -77,8 +77,8 @@ cli_outfile_handle_signals (void)
 static void
 set_write_error (GError **error, const char *path, int error_number)
 {
-  g_set_error (error, CLI_ERROR, CLI_ERROR_WRITE, "%s: cannot write: %s", path,
-               error_number ? g_strerror (error_number) : "data was lost (disk full?)");
+  cli_fail (error, "%s: cannot write: %s", path,
+            error_number ? g_strerror (error_number) : "data was lost (disk full?)");
 }
 
 /* Whether the link is one of the kernel's names of an open file, such as /dev/stdout. */
@@ -120,16 +120,17 @@ cli_outfile_new (const char *path, GError **error)
 {
   g_autoptr (CliOutfile) file = g_new0 (CliOutfile, 1);
   struct stat existing, own;
-  gboolean exists = stat (path, &existing) == 0;
-  gboolean link = lstat (path, &own) == 0 && S_ISLNK (own.st_mode);
+  gboolean exists, link;
   mode_t mode;
   int descriptor;
 
-  file->path = g_strdup (path);
-  if (!strcmp (path, "-")) {
+  if (path == NULL || !strcmp (path, "-")) {
     file->stream = stdout;
     return g_steal_pointer (&file);
   }
+  file->path = g_strdup (path);
+  exists = stat (path, &existing) == 0;
+  link = lstat (path, &own) == 0 && S_ISLNK (own.st_mode);
   if ((exists && !S_ISREG (existing.st_mode)) || (link && is_descriptor_link (path))) {
     if ((file->stream = fopen (path, "we")))
       return g_steal_pointer (&file);
@@ -227,7 +228,7 @@ cli_outfile_commit (CliOutfile *file, GError **error)
 gboolean
 cli_outfile_write (const char *path, const char *text, GError **error)
 {
-  g_autoptr (CliOutfile) file = cli_outfile_new (path ? path : "-", error);
+  g_autoptr (CliOutfile) file = cli_outfile_new (path, error);
 
   if (!file)
     return FALSE;

@@ -13,7 +13,7 @@
 
 typedef struct CliOutfile CliOutfile;
 
-/* "-" is standard output.  NULL and *error when it cannot be written. */
+/* "-" and NULL are standard output.  NULL and *error when it cannot be written. */
 CliOutfile *cli_outfile_new (const char *path, GError **error);
 
 /* Drops the file unless it was committed. */
@@ -25,7 +25,7 @@ FILE *cli_outfile_stream (CliOutfile *file);
 /* Completes the file. */
 gboolean cli_outfile_commit (CliOutfile *file, GError **error);
 
-/* Writes a file of that text; path NULL: standard output. */
+/* Writes a file of that text. */
 gboolean cli_outfile_write (const char *path, const char *text, GError **error);
 
 /* False and *error when data for standard output got lost. */

@@ -118,7 +118,7 @@ test_missing_folder_is_an_error (Fixture *fixture, gconstpointer data G_GNUC_UNU
   g_autoptr (GError) error = NULL;
 
   g_assert_null (cli_outfile_new (path, &error));
-  g_assert_error (error, CLI_ERROR, CLI_ERROR_WRITE);
+  g_assert_error (error, CLI_ERROR, CLI_ERROR_FILE);
   g_assert_nonnull (strstr (error->message, path));
 }
 
@@ -137,7 +137,7 @@ test_full_disk_is_an_error (Fixture *fixture G_GNUC_UNUSED, gconstpointer data G
   for (int i = 0; i < 10000; i++)
     fputs ("more than a buffer holds\n", cli_outfile_stream (file));
   g_assert_false (cli_outfile_commit (file, &error));
-  g_assert_error (error, CLI_ERROR, CLI_ERROR_WRITE);
+  g_assert_error (error, CLI_ERROR, CLI_ERROR_FILE);
 }
 
 static gpointer

@@ -82,7 +82,7 @@ check_options (Options *options, GError **error)
   gboolean has_interval = !isnan (options->interval);
 
   if (options->model != NULL && options->by != NULL)
-    return cli_refuse (error, "--by: with --model, what it predicts is ranked");
+    return cli_refuse (error, "--by and --model exclude each other");
   if (options->model == NULL && has_runs)
     return cli_refuse (error, "--observed-runs and --feature-runs need --model MODEL");
   if (options->model == NULL && has_interval)
@@ -166,7 +166,7 @@ model_new (const Options *options, StudyStore *store, GPtrArray *rows, GError **
   if (answer.n_outside > 0)
     cli_printf (stderr,
                 "hopcast: note: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
-                " runs are outside of what %s was trained on\n",
+                " runs are outside the range of the training data of %s\n",
                 answer.n_outside, table->n_rows, options->model);
 
   key = predict_table_find (table, "key");
@@ -475,7 +475,7 @@ choose_cases (const GPtrArray *cases, const char *wanted, GError **error)
   }
   if (any)
     return g_steal_pointer (&chosen);
-  cli_refuse (error, "--case %s: is none of %s", wanted, all);
+  cli_refuse (error, "--case %s: matches none of %s", wanted, all);
   return NULL;
 }
 
@@ -500,11 +500,8 @@ write_best (StudyStore *store, const Ranking *ranking, const Options *options, G
     only = g_ptr_array_index (ranking->cases, number);
   }
   g_assert (only != NULL);
-  if (only->ranked->len == 0) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "%s: no mapping of \"%s\" is ranked",
-                 ranking->store, only->name);
-    return FALSE;
-  }
+  if (only->ranked->len == 0)
+    return cli_fail (error, "%s: no mapping of \"%s\" is ranked", ranking->store, only->name);
   row = ranked_at (only, 0)->row;
   if (!(machine = study_store_machine (store, row, error)) ||
       !(mapping = study_store_placement (store, row, error)) ||
@@ -552,11 +549,8 @@ rank_store (StudyStore *store, const Options *options, GError **error)
     if (cases == NULL)
       return cli_refuse (error, "--by: %s", trouble->message);
   }
-  if (cases->len == 0) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "%s: no run is done yet",
-                 study_store_path (store));
-    return FALSE;
-  }
+  if (cases->len == 0)
+    return cli_fail (error, "%s: no run is done yet", study_store_path (store));
   chosen = choose_cases (cases, options->wanted_case, error);
   if (chosen == NULL)
     return FALSE;

@@ -38,8 +38,7 @@ put_row (StudyStore *store, GPtrArray *rows, TopoMachine *machine, guint trace, 
   row->nodes = topo_shape_nodes (&machine->shape);
   row->time_s = times_s[trace][number];
   row->features[SIM_FEATURE_MAX_BYTES] = 100 - number;
-  study_store_put_placement (store, row->mapping_hash, mapping, &error);
-  g_assert_no_error (error);
+  fixture_put_places (store, row->mapping_hash, mapping);
   g_ptr_array_add (rows, row);
 }
 
@@ -67,7 +66,7 @@ make_store (const char *path, guint n_missing)
   study_store_set_plan (store, "little", "[study]\n", (StudyRow *const *) rows->pdata, rows->len,
                         &error);
   g_assert_no_error (error);
-  study_store_put_all (store, (StudyRow *const *) rows->pdata, rows->len - n_missing, &error);
+  fixture_put (store, (StudyRow *const *) rows->pdata, rows->len - n_missing, &error);
   g_assert_no_error (error);
 }
 

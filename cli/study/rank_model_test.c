@@ -64,7 +64,7 @@ add_load (const RankFiles *files)
   }
   g_assert_true (
       study_store_set_plan (store, "little", "", (StudyRow *const *) rows->pdata, rows->len, NULL));
-  g_assert_true (study_store_put_all (store, (StudyRow *const *) rows->pdata, rows->len, NULL));
+  g_assert_true (fixture_put (store, (StudyRow *const *) rows->pdata, rows->len, NULL));
 }
 
 /* max_bytes is 100 - n for mapping n: the last mapping is predicted to be the fastest, although it
@@ -154,7 +154,7 @@ static void
 test_wrong_usage (void)
 {
   static const char *const cases[][2] = {
-    { "STORE --model MODEL --by time_s", "--by: with --model" },
+    { "STORE --model MODEL --by time_s", "--by and --model exclude each other" },
     { "STORE --interval 0.9", "--interval needs --model" },
     { "STORE --model MODEL --interval 1", "not a share between 0 and 1" },
     { "STORE --model MODEL --interval 0", "not a share between 0 and 1" },

@@ -119,9 +119,9 @@ test_wrong_usage (void)
 {
   static const char *const cases[][2] = {
     { "STORE --output MAP", "--case chooses it" },
-    { "STORE --case 3 --output MAP", "is none of 2 cases" },
-    { "STORE --case 0", "is none of 2 cases" },
-    { "STORE --case c.hct", "is none of 2 cases" },
+    { "STORE --case 3 --output MAP", "matches none of 2 cases" },
+    { "STORE --case 0", "matches none of 2 cases" },
+    { "STORE --case c.hct", "matches none of 2 cases" },
     { "STORE --by time", "--by: runs have no column \"time\"" },
     { "STORE --tie -1", "--tie" },
     { "STORE --tie nan", "--tie" },

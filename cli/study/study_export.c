@@ -56,8 +56,7 @@ cli_study_export (int argc, char **argv, GError **error)
     cli_refuse (error, "--what: an .npz has runs, links and ranks together");
     return CLI_FAILED;
   }
-  if (!(store = cli_study_store_open (path, error)) ||
-      !(file = cli_outfile_new (output ? output : "-", error)))
+  if (!(store = cli_study_store_open (path, error)) || !(file = cli_outfile_new (output, error)))
     return CLI_FAILED;
   good = form == FORM_NPZ ? study_export_npz (store, timing, cli_outfile_stream (file), error)
                           : study_export (store, (StudyExportKind) what, (StudyExportForm) form,

@@ -215,10 +215,10 @@ make_runs (const StudyPlan *plan, StudySessionOptions *session, const Options *o
     if (tally.first_error != NULL)
       cli_printf (stderr, "hopcast: the first run that failed: %s\n", tally.first_error);
     if (tally.n_changed > 0)
-      cli_printf (stderr,
-                  "hopcast: inputs of %s were changed meanwhile; the same command takes them as "
-                  "they are now\n",
-                  changed);
+      cli_printf (
+          stderr,
+          "hopcast: inputs of %s changed during the runs; the same command takes them as they are now\n",
+          changed);
     if (tally.n_failed_before > 0)
       cli_printf (stderr, "hopcast: %s failed before; --retry-failed tries again\n", failed_before);
     cli_printf (stderr, "hopcast: %s done, %u failed, %u %s there: %s\n", done, tally.n_failed,
@@ -232,7 +232,7 @@ make_runs (const StudyPlan *plan, StudySessionOptions *session, const Options *o
           tally.elapsed_s > 0 ? 100 * tally.store_s / tally.elapsed_s : 0,
           processor_s (RUSAGE_SELF), processor_s (RUSAGE_CHILDREN));
     if (tally.signal != 0)
-      cli_printf (stderr, "hopcast: stopped by %s; the same command goes on from here\n",
+      cli_printf (stderr, "hopcast: stopped by %s; the same command continues\n",
                   g_strsignal (tally.signal));
     else if (session->n_shards > 0)
       cli_printf (stderr, "hopcast: next: hopcast study merge, when all shards are there\n");

@@ -57,7 +57,7 @@ for signal in TERM INT HUP; do
   kill -$signal $master
   wait $master
   status=$?
-  says "SIG$signal ends it in order" $((128 + number)) "the same command goes on from here"
+  says "SIG$signal ends it in order" $((128 + number)) "the same command continues"
   # shellcheck disable=SC2086  # a list
   test -n "$workers" && ! kill -0 $workers 2>/dev/null
   verdict $? "SIG$signal leaves no workers" "$workers"
@@ -180,7 +180,7 @@ mv new.map places.map
 kill -CONT "$worker"
 wait $master
 status=$?
-says "a map file that changes ends its runs" 3 "is no longer what it was"
+says "a map file that changes ends its runs" 3 "has changed since the study began"
 run "$hopcast" study run changing.study
 says "begun again, it is another one" 0 "0 failed"
 table changing.store >changed.csv

@@ -46,9 +46,8 @@ cli_study_store_open (const char *path, GError **error)
   if (!plan)
     return NULL;
   if (!g_file_test (plan->store_path, G_FILE_TEST_EXISTS)) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
-                 "%s: nothing was run yet: there is no %s; see 'hopcast study run'", path,
-                 plan->store_path);
+    cli_fail (error, "%s: nothing was run yet: there is no %s; see 'hopcast study run'", path,
+              plan->store_path);
     return NULL;
   }
   return study_store_open (plan->store_path, STUDY_STORE_READ, error);

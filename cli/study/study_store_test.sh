@@ -85,10 +85,10 @@ fi
 check "links" awk -F, '$1 == "0" { n++; sum += $4 } END { exit !(n == 64 && sum == 16 * 4 * 512) }' out
 
 fails "merge needs a shard" 2 "SHARD is missing" "$hopcast" study merge both.store
-fails "merge into itself" 1 "not merged into itself" "$hopcast" study merge a.store a.store
+fails "merge into itself" 1 "cannot be merged into itself" "$hopcast" study merge a.store a.store
 fails "no store" 1 "No such file" "$hopcast" study status nowhere.store
 printf 'SQLite format 3\0 and no more\n' >broken.store
-fails "a broken store" 1 "broken.store: no store of hopcast" "$hopcast" study export broken.store
+fails "a broken store" 1 "broken.store: not a hopcast store" "$hopcast" study export broken.store
 echo 'hello' >text
 fails "neither study nor store" 1 "text:1: expected [group]" "$hopcast" study status text
 fails "what there is not" 2 "none of runs, links, ranks, placements" \

@@ -97,13 +97,13 @@ refused "unknown kind" 2 "'circle' is none of halo2d" trace generate circle --ra
 refused "unknown option" 2 "--rank" trace generate ring --rank 4
 refused "missing parameter" 2 "ranks=... is missing" trace generate ring
 refused "range" 2 "ranks: \"0\" is not a whole number within 1.." trace generate ring --ranks 0
-refused "comma" 2 "--bytes: '1,2' has a comma in it" trace generate ring --ranks 4 --bytes 1,2
+refused "comma" 2 "--bytes: '1,2' contains a comma" trace generate ring --ranks 4 --bytes 1,2
 refused "one argument too many" 2 "one argument too many: 'x'" trace generate ring --ranks 4 x
-refused "no ending" 2 "the ending tells no format" trace generate ring --ranks 4 -o ring.xyz
+refused "no ending" 2 "the ending names no format" trace generate ring --ranks 4 -o ring.xyz
 refused "format" 2 "--to: 'xyz' is none of" trace generate ring --ranks 4 -o ring --to xyz
 refused "nowhere to write" 2 "--to: needs --output" trace generate ring --ranks 4 --to ti
 refused "convert to nowhere" 2 "--output FILE is missing" trace convert gen:ring:ranks=4
-refused "convert: no ending" 2 "the ending tells no format" trace convert gen:ring:ranks=4 -o ring.xyz
+refused "convert: no ending" 2 "the ending names no format" trace convert gen:ring:ranks=4 -o ring.xyz
 same "no files are left" "$(echo ring*)" "ring*"
 # The first parameters may stand behind the kind, in any case.
 run "$hopcast" trace generate npb LU d --ranks 16

@@ -58,7 +58,7 @@ cli_timeline_check (const CliTimelineOptions *options, gboolean has_time, GError
   if (options->limit < 1)
     return cli_refuse (error, "--timeline-limit: must be at least 1");
   if (options->path == NULL && options->ranks != NULL)
-    return cli_refuse (error, "--timeline-ranks: there is no --timeline");
+    return cli_refuse (error, "--timeline-ranks needs --timeline FILE");
   if (options->path == NULL)
     return TRUE;
   if (!has_time)
@@ -99,7 +99,7 @@ parse_ranks (const char *text, uint32_t n_ranks, GError **error)
       good = parse_rank (&at, &last) && first <= last;
     }
     if (!good || (*at != ',' && *at != '\0')) {
-      cli_refuse (error, "--timeline-ranks: \"%s\" is no list of ranks such as 0-15,32", text);
+      cli_refuse (error, "--timeline-ranks: \"%s\" is not a list of ranks such as 0-15,32", text);
       return NULL;
     }
     if (last >= n_ranks) {

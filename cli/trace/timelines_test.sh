@@ -153,7 +153,7 @@ verdict $? "a timeline that is cut is sound" "$(cat cut.sums)"
 {
 refused "form" 2 "must end in .json" simulate $trace $on --timeline a.txt
 refused "load" 2 "has no times" simulate $trace $on --network load --timeline a.json
-refused "ranks alone" 2 "there is no --timeline" simulate $trace $on --timeline-ranks 0
+refused "ranks alone" 2 "--timeline-ranks needs --timeline FILE" simulate $trace $on --timeline-ranks 0
 refused "no limit" 2 "must be at least 1" simulate $trace $on --timeline c.json --timeline-limit 0
 refused "no such rank" 2 "there is no rank 16, the last is 15" \
   simulate $trace $on --timeline c.json --timeline-ranks 3-16
@@ -162,7 +162,7 @@ refused "same file as the report" 2 "name the same file" simulate $trace $on --t
 refused "links in the report" 2 "name the same file" simulate $trace $on --links c.json --report c.json
 refused "ranks in the report" 2 "name the same file" simulate $trace $on --ranks c.json --report c.json
 for list in "" "," "1," -1 2-1 1-2-3 a "1 2" 0x1; do
-  refused "list '$list'" 2 "is no list of ranks" simulate $trace $on --timeline c.json --timeline-ranks "$list"
+  refused "list '$list'" 2 "is not a list of ranks" simulate $trace $on --timeline c.json --timeline-ranks "$list"
 done
 }
 if test -e c.json; then

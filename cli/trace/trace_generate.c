@@ -42,7 +42,7 @@ make_spec (const TracePattern *pattern, const GPtrArray *texts, GError **error)
     if (text == NULL)
       continue;
     if (strchr (text, ',')) {
-      cli_refuse (error, "--%s: '%s' has a comma in it", name, text);
+      cli_refuse (error, "--%s: '%s' contains a comma", name, text);
       return NULL;
     }
     g_string_append_printf (spec, "%s%s=%s", before, name, text);

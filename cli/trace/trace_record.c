@@ -80,10 +80,10 @@ find_mpi (char *const *command, GError **error)
       if (strstr (version, known[i].launcher))
         return &known[i];
   }
-  g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
-               "nothing in '%s' is a program that is linked with Open MPI or MPICH, nor their "
-               "mpirun; --mpi openmpi or --mpi mpich tells which MPI it will use",
-               command[0]);
+  cli_fail (
+      error,
+      "no program of the command '%s' is linked with Open MPI or MPICH, and none is their mpirun; --mpi openmpi or --mpi mpich names the MPI",
+      command[0]);
   return NULL;
 }
 
@@ -127,10 +127,10 @@ find_library (const Mpi *mpi, GError **error)
     if (g_file_test (path, G_FILE_TEST_IS_REGULAR))
       return g_steal_pointer (&path);
   }
-  g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
-               "this build cannot record %s programs: there is no %s; install its headers "
-               "(Debian: %s), then configure and build again",
-               mpi->name, name, mpi->packages);
+  cli_fail (error,
+            "this build cannot record %s programs: there is no %s; install its headers "
+            "(Debian: %s), then configure and build again",
+            mpi->name, name, mpi->packages);
   return NULL;
 }
 
@@ -195,17 +195,14 @@ empty_folder (const char *path, GError **error)
     if ((g_str_has_prefix (name, "rank-") && g_str_has_suffix (name, ".rec")) ||
         g_str_has_prefix (name, RECORDING_REFUSED_PREFIX))
       continue;
-    g_set_error (error, CLI_ERROR, CLI_ERROR_WRITE,
-                 "%s: holds more than a recording (%s), so it is not replaced", path, name);
-    return FALSE;
+    return cli_fail (error, "%s: holds more than a recording (%s), so it is not replaced", path,
+                     name);
   }
   for (guint i = 0; names && i < names->len; i++) {
     g_autofree char *child = g_build_filename (path, names->pdata[i], NULL);
 
-    if (g_unlink (child) != 0) {
-      g_set_error (error, CLI_ERROR, CLI_ERROR_WRITE, "%s: %s", child, g_strerror (errno));
-      return FALSE;
-    }
+    if (g_unlink (child) != 0)
+      return cli_fail (error, "%s: %s", child, g_strerror (errno));
   }
   return names != NULL;
 }
@@ -217,24 +214,18 @@ make_folder (const char *path, const Options *options, GError **error)
   g_autofree char *trace = sibling (options->output, ".hct");
 
   if (!options->force && !g_str_has_suffix (options->output, ".rec") &&
-      g_file_test (trace, G_FILE_TEST_EXISTS)) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_WRITE,
-                 "%s: exists already; --force replaces it, -o names another", trace);
-    return FALSE;
-  }
+      g_file_test (trace, G_FILE_TEST_EXISTS))
+    return cli_fail (error, "%s: exists already; --force replaces it, -o names another", trace);
   if (g_mkdir (path, 0777) == 0)
     return TRUE;
   if (errno != EEXIST)
-    g_set_error (error, CLI_ERROR, CLI_ERROR_WRITE, "%s: %s", path, g_strerror (errno));
-  else if (g_file_test (path, G_FILE_TEST_IS_SYMLINK))
-    g_set_error (error, CLI_ERROR, CLI_ERROR_WRITE,
-                 "%s: is a symbolic link, which is not followed; -o names another", path);
-  else if (!options->force)
-    g_set_error (error, CLI_ERROR, CLI_ERROR_WRITE,
-                 "%s: exists already; --force replaces it, -o names another", path);
-  else
-    return empty_folder (path, error);
-  return FALSE;
+    return cli_fail (error, "%s: %s", path, g_strerror (errno));
+  if (g_file_test (path, G_FILE_TEST_IS_SYMLINK))
+    return cli_fail (error, "%s: is a symbolic link, which is not followed; -o names another",
+                     path);
+  if (!options->force)
+    return cli_fail (error, "%s: exists already; --force replaces it, -o names another", path);
+  return empty_folder (path, error);
 }
 
 /* --- The recorded command --- */
@@ -274,10 +265,8 @@ run_and_wait (char **command, char **environment, int *status, GError **error)
     cli_printf (stderr, "hopcast: %s: %s\n", command[0], g_strerror (errno));
     _exit (errno == ENOENT ? 127 : 126);
   }
-  if (child < 0) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "%s: %s", command[0], g_strerror (errno));
-    return FALSE;
-  }
+  if (child < 0)
+    return cli_fail (error, "%s: %s", command[0], g_strerror (errno));
   child_pid = (sig_atomic_t) child;
   do
     result = waitpid (child, status, 0) < 0 ? errno : 0;
@@ -371,27 +360,26 @@ check_refused (const char *folder, gboolean *is_launcher, GError **error)
   mpi = header_value (example, "mpi");
   *is_launcher = all_single && g_hash_table_contains (example, "launcher");
   if (*is_launcher)
-    g_set_error (
-        error, CLI_ERROR, CLI_ERROR_INPUT,
+    return cli_fail (
+        error,
         "%u processes are each rank 0 of 1: %s started them, but %s is linked with %s, which that "
         "launcher cannot connect; start the program with the launcher of its own MPI (on Debian "
         "mpirun.%s)",
         n + 1, header_value (example, "launcher"), program, mpi,
         g_str_has_prefix (mpi, "Open MPI") ? "openmpi" : "mpich");
-  else if (all_single)
-    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
-                 "%u processes are each rank 0 of 1, and %s has the first of them only: either the "
-                 "command starts several programs of one rank (record them one by one), or its "
-                 "launcher is not that of %s, which %s is linked with",
-                 n + 1, folder, mpi, program);
-  else
-    g_set_error (
-        error, CLI_ERROR, CLI_ERROR_INPUT,
-        "the command starts more than one MPI program, and %s has the first process of each "
-        "rank only: %u more processes (of %s) found their rank recorded already; "
-        "record the programs one by one",
-        folder, n, program);
-  return FALSE;
+  if (all_single)
+    return cli_fail (
+        error,
+        "%u processes are each rank 0 of 1, and %s has the first of them only: either the "
+        "command starts several programs of one rank (record them one by one), or its "
+        "launcher is not that of %s, which %s is linked with",
+        n + 1, folder, mpi, program);
+  return cli_fail (
+      error,
+      "the command starts more than one MPI program, and %s has the first process of each "
+      "rank only: %u more processes (of %s) found their rank recorded already; "
+      "record the programs one by one",
+      folder, n, program);
 }
 
 /* Converts the folder of the ranks, or reports why not; returns the exit status.  A command that
@@ -416,8 +404,7 @@ finish_recording (const char *folder, const Options *options, int status, GError
       remove_folder (folder);
   } else if (!has_recording) {
     g_rmdir (folder);
-    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
-                 "nothing was recorded: no process of the command came out of MPI_Init");
+    cli_fail (error, "nothing was recorded: no process of the command completed MPI_Init");
   } else
     trace = trace_open (folder, NULL, error);
   if (trace == NULL) {
@@ -490,8 +477,7 @@ check_command (const char *word, GError **error)
     number = errno;
   else if (g_file_test (word, G_FILE_TEST_IS_DIR))
     number = EISDIR;
-  g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "%s: %s", word, g_strerror (number));
-  return FALSE;
+  return cli_fail (error, "%s: %s", word, g_strerror (number));
 }
 
 int

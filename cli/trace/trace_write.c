@@ -52,7 +52,7 @@ find_writer (const CliTraceWriteOptions *options, GError **error)
     meant = base_did_you_mean (options->format_name, (const char *const *) names->pdata);
     cli_refuse (error, "--to: '%s' is none of %s%s", options->format_name, list->str, meant);
   } else
-    cli_refuse (error, "--output %s: the ending tells no format; name one with --to: %s",
+    cli_refuse (error, "--output %s: the ending names no format; choose one with --to: %s",
                 options->path, list->str);
   return NULL;
 }

@@ -1,4 +1,4 @@
-/* aggregation_choice.c - which aggregation pattern a job should have, from what each costs.
+/* aggregation_choice.c - the aggregation pattern a job should have, by the cost of each.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "predictors/aggregation/aggregation_choice.h"
@@ -46,15 +46,16 @@ predict_aggregation_choose (const PredictAggregation *patterns, uint32_t n, uint
   }
   if (compared->excluded != NULL) {
     g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_OPTION,
-                 "pattern %u, which the others are to be compared with, is excluded: %s", reference,
+                 "pattern %u, the reference of the comparison, is excluded: %s", reference,
                  compared->excluded);
     return FALSE;
   }
   if (!(total_of (compared) > 0)) {
-    g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_OPTION,
-                 "pattern %u, which the others are to be compared with, takes no time: nothing is "
-                 "computed or sent",
-                 reference);
+    g_set_error (
+        error, PREDICT_ERROR, PREDICT_ERROR_OPTION,
+        "pattern %u, the reference of the comparison, takes no time: nothing is computed or "
+        "sent",
+        reference);
     return FALSE;
   }
   for (uint32_t i = 0; i < n; i++) {

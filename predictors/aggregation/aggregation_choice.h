@@ -1,4 +1,4 @@
-/* aggregation_choice.h - which aggregation pattern a job should have, from what each costs.
+/* aggregation_choice.h - the aggregation pattern a job should have, by the cost of each.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -25,7 +25,7 @@
 
 typedef struct {
   uint32_t id;
-  const char *excluded;   /* why it cannot be had or nothing is known of it; NULL: it can */
+  const char *excluded;   /* why it is out or unknown; NULL: it is a candidate */
   uint32_t energy_rank;   /* 1 needs least; patterns that use as much have the same */
   double computation_s;   /* mean over the tasks; at least 0 */
   double communication_s; /* of the task with most; at least 0 */

@@ -108,10 +108,10 @@ test_references (void)
 
   assert_refused (patterns, N, 8, "there is no pattern 8 to compare with");
   assert_refused (patterns, N, 7,
-                  "pattern 7, which the others are to be compared with, is excluded: too large");
+                  "pattern 7, the reference of the comparison, is excluded: too large");
   assert_refused (&nothing, 1, 1,
-                  "pattern 1, which the others are to be compared with, takes no time: nothing is "
-                  "computed or sent");
+                  "pattern 1, the reference of the comparison, takes no time: nothing is computed "
+                  "or sent");
 }
 
 int

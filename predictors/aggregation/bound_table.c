@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "predictors/aggregation/bound_table.h"
 
-#include "predictors/predict_error.h"
 #include "predictors/table/table.h"
 
 #include <math.h>
@@ -239,20 +238,6 @@ typedef struct {
   const double *pairs, *outside, *ranks, *bytes, *time_us;
 } Columns;
 
-G_GNUC_PRINTF (4, 5)
-static gboolean
-refuse (const PredictTable *table, uint64_t row, GError **error, const char *format, ...)
-{
-  g_autofree char *place = predict_table_place (table, row), *message = NULL;
-  va_list arguments;
-
-  va_start (arguments, format);
-  message = g_strdup_vprintf (format, arguments);
-  va_end (arguments);
-  g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE, "%s: %s", place, message);
-  return FALSE;
-}
-
 static gboolean
 take_whole (const Columns *columns, uint64_t row, const char *name, const double *values,
             double most, uint64_t *whole, GError **error)
@@ -260,8 +245,8 @@ take_whole (const Columns *columns, uint64_t row, const char *name, const double
   double value = values[row];
 
   if (!(value >= 0 && value <= most) || value != floor (value))
-    return refuse (columns->table, row, error, "%s: %g is not a whole number within 0..%.0f", name,
-                   value, most);
+    return predict_table_refuse (columns->table, row, error,
+                                 "%s: %g is not a whole number within 0..%.0f", name, value, most);
   *whole = (uint64_t) value;
   return TRUE;
 }
@@ -280,14 +265,15 @@ take_row (PredictBoundTable *bounds, const Columns *columns, uint64_t row, GErro
   uint64_t pairs = 0, outside = 0, ranks = 0, bytes = 0;
 
   if (*operation == '\0')
-    return refuse (table, row, error, "operation: none is named");
+    return predict_table_refuse (table, row, error, "operation: none is named");
   while (at < last && !g_str_equal (where, where_names[at]))
     at++;
   if (at == last)
-    return refuse (table, row, error,
-                   is_message ? "where: \"%s\" of a pingpong is neither within nor between"
-                              : "where: \"%s\" is not empty, as it is of collectives",
-                   where);
+    return predict_table_refuse (table, row, error,
+                                 is_message
+                                     ? "where: \"%s\" of a pingpong is neither within nor between"
+                                     : "where: \"%s\" is not empty, as it is of collectives",
+                                 where);
   kind.where = (PredictBoundWhere) at;
   if (!take_whole (columns, row, "pairs", columns->pairs, UINT32_MAX, &pairs, error) ||
       !take_whole (columns, row, "outside", columns->outside, UINT32_MAX, &outside, error) ||
@@ -298,11 +284,12 @@ take_row (PredictBoundTable *bounds, const Columns *columns, uint64_t row, GErro
   kind.outside = (uint32_t) outside;
   kind.ranks = (uint32_t) ranks;
   if (!(columns->time_us[row] > 0))
-    return refuse (table, row, error, "time_us: %g is not above 0", columns->time_us[row]);
+    return predict_table_refuse (table, row, error, "time_us: %g is not above 0",
+                                 columns->time_us[row]);
   if (!predict_bound_table_add (bounds, &kind, bytes, columns->time_us[row]))
-    return refuse (table, row, error,
-                   "%s of %" G_GUINT64_FORMAT " bytes in placement %s is there twice", operation,
-                   bytes, placement);
+    return predict_table_refuse (table, row, error,
+                                 "%s of %" G_GUINT64_FORMAT " bytes in placement %s is there twice",
+                                 operation, bytes, placement);
   return TRUE;
 }
 

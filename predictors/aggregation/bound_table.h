@@ -1,4 +1,4 @@
-/* bound_table.h - how long an operation of MPI takes while others of its node communicate too.
+/* bound_table.h - times of MPI operations while other tasks of the node communicate.
  *
  * SPDX-License-Identifier: Apache-2.0
  *

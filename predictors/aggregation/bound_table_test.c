@@ -108,7 +108,7 @@ test_longest (void)
   g_assert_true (isnan (predict_bound_table_longest_s (table, &kind, 8, &beyond)));
 }
 
-/* What is written reads back, curve by curve, sizes ascending. */
+/* Tables are written curve by curve, sizes ascending. */
 static void
 test_write (void)
 {

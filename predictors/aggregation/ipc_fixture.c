@@ -4,7 +4,6 @@
 #include "predictors/aggregation/ipc_fixture.h"
 
 #include "base/random.h"
-#include "predictors/correction/genetic.h"
 #include "predictors/predict_testing.h"
 
 #include <math.h>
@@ -76,27 +75,26 @@ run_program (const Program *program, guint pattern, double *counters)
 }
 
 static guint
-class_of (const Program *program)
+class_of (double first_ipc, double second_ipc)
 {
-  double counters[3], ipc[2];
+  double mean = (first_ipc + second_ipc) / 2;
 
-  for (guint sample = 0; sample < 2; sample++) {
-    run_program (program, 3 + sample, counters);
-    ipc[sample] = counters[0];
-  }
-  return predict_ipc_class (ipc, 2);
+  return (mean >= 1) + (mean >= 1.5) + (mean >= 2);
 }
 
 static Program
 draw_program (BaseRandom *random, guint class)
 {
+  double first[3], second[3];
   Program program;
 
-  do
+  do {
     program = (Program){ .cycles = 0.3 + 0.6 * base_random_unit (random),
                          .l2 = 0.03 * base_random_unit (random),
                          .memory = 0.006 * base_random_unit (random) };
-  while (class_of (&program) != class);
+    run_program (&program, 3, first);
+    run_program (&program, 4, second);
+  } while (class_of (first[0], second[0]) != class);
   return program;
 }
 
@@ -127,7 +125,7 @@ ipc_contention_table (const guint per_class[PREDICT_IPC_N_CLASSES], double noise
         run_program (&program, i, counters);
         pattern[row] = i + 1;
         for (guint c = 0; c < 3; c++)
-          columns[c][row] = counters[c] * (1 + noise * predict_random_normal (&random));
+          columns[c][row] = counters[c] * (1 + noise * testing_normal (&random));
       }
     }
   predict_table_add_texts (table, "program", (const char *const *) programs->pdata);
@@ -148,7 +146,7 @@ ipc_bilinear_table (const guint per_class[PREDICT_IPC_N_CLASSES], uint64_t seed)
   for (uint64_t first = 0; first < table->n_rows; first += N_PATTERNS) {
     const double s[] = { ipc[first + 3], ipc[first + 4] }, a[] = { l2[first + 3], l2[first + 4] };
     const double b[] = { memory[first + 3], memory[first + 4] };
-    double class = predict_ipc_class (s, 2);
+    double class = class_of (s[0], s[1]);
 
     for (guint i = 0; i < N_PATTERNS; i++)
       if (i != 3 && i != 4)

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * What is read as a model must predict without harm, and be written and read the same. */
+ * A model that is read must predict without harm, and be written and read the same. */
 #include ".ci/fuzzing.h"
 #include "predictors/aggregation/ipc_fixture.h"
 

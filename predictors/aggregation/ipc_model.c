@@ -24,18 +24,18 @@ put_terms (PredictIpcTerm *term, guint sample, guint second, guint n_events)
   return term;
 }
 
-char *
-predict_ipc_term_name (const PredictIpcTerm *term, const char *const *samples,
-                       const char *const *events)
+/* "ipc(4)*misses(4)", "misses(4)*misses(5)"; the caller frees. */
+static char *
+term_name (const PredictIpcModel *model, const PredictIpcTerm *term)
 {
-  const char *sample = samples[term->sample];
-  const char *event = term->event == PREDICT_IPC_NONE ? NULL : events[term->event];
+  const char *sample = model->samples[term->sample];
+  const char *event = term->event == PREDICT_IPC_NONE ? NULL : model->events[term->event];
 
   if (term->second == PREDICT_IPC_NONE)
     return event == NULL ? g_strdup_printf ("ipc(%s)", sample)
                          : g_strdup_printf ("ipc(%s)*%s(%s)", sample, event, sample);
   event = event != NULL ? event : "ipc";
-  return g_strdup_printf ("%s(%s)*%s(%s)", event, sample, event, samples[term->second]);
+  return g_strdup_printf ("%s(%s)*%s(%s)", event, sample, event, model->samples[term->second]);
 }
 
 /* --- Models --- */
@@ -43,18 +43,18 @@ predict_ipc_term_name (const PredictIpcTerm *term, const char *const *samples,
 const char *const predict_ipc_piece_names[] = { "[0,1)",   "[1,1.5)", "[1.5,2)",
                                                 "[2,inf)", "all",     NULL };
 
-static const double class_ends[PREDICT_IPC_N_CLASSES] = { 1, 1.5, 2, INFINITY };
-
-guint
-predict_ipc_class (const double *ipc, guint n_samples)
+/* The class of a phase with these IPCs in the samples. */
+static guint
+class_of (const double *ipc, guint n_samples)
 {
+  static const double ends[PREDICT_IPC_N_CLASSES] = { 1, 1.5, 2, INFINITY };
   double sum = 0, mean;
   guint class = 0;
 
   for (guint sample = 0; sample < n_samples; sample++)
     sum += ipc[sample];
   mean = sum / n_samples;
-  while (class < PREDICT_IPC_N_CLASSES - 1 && mean >= class_ends[class])
+  while (class < PREDICT_IPC_N_CLASSES - 1 && mean >= ends[class])
     class ++;
   return class;
 }
@@ -126,9 +126,10 @@ predict_ipc_is_under_determined (const PredictIpcModel *model, const PredictIpcP
   return piece->n_programs < predict_ipc_n_regressors (model);
 }
 
-PredictSamples *
-predict_ipc_samples (const PredictIpcModel *model, const PredictIpcPhases *phases,
-                     const gboolean *chosen, GError **error)
+/* The terms of the programs with chosen[program] (NULL: all) as features, without a target. */
+static PredictSamples *
+samples_of (const PredictIpcModel *model, const PredictIpcPhases *phases, const gboolean *chosen,
+            GError **error)
 {
   guint n = 0, next = 0;
   g_autoptr (PredictSamples) samples = NULL;
@@ -153,8 +154,7 @@ predict_ipc_samples (const PredictIpcModel *model, const PredictIpcPhases *phase
       else
         value = of_first[term->event] * rates[term->second * model->n_events + term->event];
       if (!(fabs (value) <= (double) FLT_MAX)) {
-        g_autofree char *name = predict_ipc_term_name (term, (const char *const *) model->samples,
-                                                       (const char *const *) model->events);
+        g_autofree char *name = term_name (model, term);
 
         g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_NUMERIC,
                      "program '%s': %s is %g, which is too large for single precision",
@@ -203,7 +203,7 @@ predict_ipc_apply (const PredictIpcModel *model, const PredictTable *table,
     guint n_values = model->n_samples * (1 + model->n_events);
     gboolean is_outside = FALSE;
 
-    class[program] = predict_ipc_class (ipc, model->n_samples);
+    class[program] = class_of (ipc, model->n_samples);
     for (guint i = 0; i < n_values; i++) {
       double value = value_at (model, ipc, rates, i);
 
@@ -211,7 +211,7 @@ predict_ipc_apply (const PredictIpcModel *model, const PredictTable *table,
     }
     answer->n_outside += is_outside;
   }
-  samples = predict_ipc_samples (model, phases, NULL, error);
+  samples = samples_of (model, phases, NULL, error);
   for (guint target = 0; samples != NULL && target < n_targets; target++) {
     const PredictIpcPiece *pieces = model->targets[target].pieces;
     guint pattern = 0;
@@ -275,15 +275,14 @@ fit_piece (const PredictIpcModel *model, const PredictIpcPhases *phases, guint p
   for (guint program = 0; program < phases->n_programs; program++) {
     const double *rates, *ipc = predict_ipc_phase (phases, program, &rates);
 
-    chosen[program] =
-        isfinite (ipc[pattern]) &&
-        (class == PREDICT_IPC_ALL || predict_ipc_class (ipc, phases->n_samples) == class);
+    chosen[program] = isfinite (ipc[pattern]) &&
+                      (class == PREDICT_IPC_ALL || class_of (ipc, phases->n_samples) == class);
     piece->n_programs += chosen[program];
   }
   piece->error = NAN;
   if (piece->n_programs < model->n_samples + 2)
     return TRUE;
-  if (!(samples = predict_ipc_samples (model, phases, chosen, error)))
+  if (!(samples = samples_of (model, phases, chosen, error)))
     return FALSE;
   samples->y = g_new (double, phases->n_programs);
   for (guint program = 0; program < phases->n_programs; program++)
@@ -453,9 +452,7 @@ predict_ipc_model_write (const PredictIpcModel *model, FILE *out, GError **error
   json_builder_set_member_name (builder, "terms");
   json_builder_begin_array (builder);
   for (guint term = 0; term < model->n_terms; term++) {
-    g_autofree char *name =
-        predict_ipc_term_name (&model->terms[term], (const char *const *) model->samples,
-                               (const char *const *) model->events);
+    g_autofree char *name = term_name (model, &model->terms[term]);
 
     json_builder_add_string_value (builder, name);
   }
@@ -485,7 +482,7 @@ read_names (JsonObject *root, const char *name, GError **error)
   if (array == NULL)
     return NULL;
   if (n > PREDICT_IPC_MAX_TERMS) {
-    base_json_fail (name, "so few that there may be a model", error);
+    base_json_fail (name, "a list as short as a model allows", error);
     return NULL;
   }
   names = g_new0 (char *, n + 1);
@@ -496,7 +493,7 @@ read_names (JsonObject *root, const char *name, GError **error)
     const char *text = is_text ? json_node_get_string (node) : NULL;
 
     if (text == NULL || *text == '\0' || g_strv_contains ((const char *const *) names, text)) {
-      base_json_fail (name, "different names", error);
+      base_json_fail (name, "a list of different names", error);
       return NULL;
     }
     names[i] = g_strdup (text);
@@ -555,7 +552,7 @@ read_targets (JsonObject *root, PredictIpcModel *model, GError **error)
   guint n = patterns != NULL ? json_array_get_length (patterns) : 0;
 
   if (n == 0)
-    return patterns != NULL && base_json_fail ("patterns", "of one pattern at least", error);
+    return patterns != NULL && base_json_fail ("patterns", "a list of at least one pattern", error);
   model->targets = g_new0 (PredictIpcTarget, n);
   while (model->n_targets < n) {
     JsonObject *from = object_at (patterns, model->n_targets, "patterns", error);
@@ -568,12 +565,12 @@ read_targets (JsonObject *root, PredictIpcModel *model, GError **error)
     target = &model->targets[model->n_targets++];
     target->pattern = g_strdup (pattern);
     if (*pattern == '\0' || g_strv_contains ((const char *const *) model->samples, pattern))
-      return base_json_fail ("pattern", "one that is no sample", error);
+      return base_json_fail ("pattern", "a pattern other than the samples", error);
     for (const PredictIpcTarget *other = model->targets; other < target; other++)
       if (strcmp (other->pattern, pattern) == 0)
-        return base_json_fail (pattern, "a pattern once", error);
+        return base_json_fail (pattern, "a unique pattern", error);
     if (json_array_get_length (pieces) != PREDICT_IPC_N_PIECES)
-      return base_json_fail ("pieces", "of every class and of all", error);
+      return base_json_fail ("pieces", "a list of every class and all", error);
     for (guint i = 0; i < PREDICT_IPC_N_PIECES; i++) {
       JsonObject *object = object_at (pieces, i, "pieces", error);
 
@@ -606,7 +603,7 @@ read_root (JsonObject *root, GError **error)
     }
   model = model_new ((const char *const *) samples, (const char *const *) events);
   if (model == NULL) {
-    base_json_fail ("samples", "as many as a model may have", error);
+    base_json_fail ("samples", "a list as short as a model allows", error);
     return NULL;
   }
   n_ranges = (gsize) model->n_samples * (1 + model->n_events);

@@ -12,7 +12,6 @@
 
 #include "predictors/aggregation/ipc_phases.h"
 #include "predictors/model/linear.h"
-#include "predictors/table/samples.h"
 
 #include <stdio.h>
 
@@ -78,30 +77,19 @@ typedef struct {
 } PredictIpcModel;
 
 /* Predicts every pattern of the table that is no sample.  NULL and *error: as
- * predict_ipc_phases_from(); no pattern but the samples; more terms than there may be; fewer programs
- * than a function needs that have a pattern. */
+ * predict_ipc_phases_from(); no pattern but the samples; more terms than there may be; a term, a product
+ * of two rates, that is too large for single precision; a pattern that fewer programs have than a
+ * function needs. */
 PredictIpcModel *predict_ipc_train (const PredictTable *table, const char *const *samples,
                                     const char *const *events, GError **error);
 void predict_ipc_model_free (PredictIpcModel *model);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (PredictIpcModel, predict_ipc_model_free)
-
-/* "ipc(4)*misses(4)", "misses(4)*misses(5)"; g_free(). */
-char *predict_ipc_term_name (const PredictIpcTerm *term, const char *const *samples,
-                             const char *const *events);
 
 /* Coefficients of a function, the constant with them. */
 guint predict_ipc_n_regressors (const PredictIpcModel *model);
 /* Whether the programs of a piece are fewer than that. */
 gboolean
 predict_ipc_is_under_determined (const PredictIpcModel *model, const PredictIpcPiece *piece);
-
-/* The terms of the programs with chosen[program] (NULL: all) as features, without a target.  NULL and
- * *error: a term, a product of two rates, is too large for single precision. */
-PredictSamples *predict_ipc_samples (const PredictIpcModel *model, const PredictIpcPhases *phases,
-                                     const gboolean *chosen, GError **error);
-
-/* The class of a phase with these IPCs in the samples. */
-guint predict_ipc_class (const double *ipc, guint n_samples);
 
 typedef struct {
   PredictIpcPhases *phases; /* of the table */
@@ -110,7 +98,8 @@ typedef struct {
   guint n_outside;          /* programs whose samples are outside of those of the training */
 } PredictIpcAnswer;
 
-/* FALSE and *error as predict_ipc_phases_from().  Extrapolated values may be anything, also negative. */
+/* FALSE and *error: as predict_ipc_phases_from(); a term too large for single precision.  Extrapolated
+ * values may be anything, also negative. */
 gboolean predict_ipc_apply (const PredictIpcModel *model, const PredictTable *table,
                             PredictIpcAnswer *answer, GError **error);
 void predict_ipc_answer_clear (PredictIpcAnswer *answer);

@@ -49,6 +49,33 @@ errors_on (const PredictIpcModel *model, const PredictTable *table)
 
 /* -- terms ------------------------------------------------------------------- */
 
+/* Terms of the programs of a table, [n_programs][n_terms]: the predictions of functions that are one
+ * term each. */
+static double *
+terms_of (PredictIpcModel *model, const PredictTable *table, guint n_programs)
+{
+  double *terms = g_new (double, n_programs * model->n_terms);
+
+  for (guint k = 0; k < model->n_terms; k++) {
+    g_auto (PredictIpcAnswer) answer = { 0 };
+
+    for (guint piece = 0; piece < PREDICT_IPC_N_PIECES; piece++) {
+      PredictLinear *linear = model->targets[0].pieces[piece].linear;
+
+      for (guint i = 0; linear != NULL && i < model->n_terms; i++) {
+        linear->means[i] = 0;
+        linear->coefficients[i] = i == k;
+      }
+      if (linear != NULL)
+        linear->constant = 0;
+    }
+    answer = apply (model, table);
+    for (guint program = 0; program < n_programs; program++)
+      terms[program * model->n_terms + k] = answer.predicted[program * model->n_targets];
+  }
+  return terms;
+}
+
 /* Two samples, two events: worked by hand from equations 1 to 3, for the first of four programs. */
 static void
 test_terms (void)
@@ -61,21 +88,23 @@ test_terms (void)
   static const char *const samples[] = { "4", "5", NULL }, *const events[] = { "a", "b", NULL };
   static const struct {
     const char *name;
-    float value;
+    double value;
   } wanted[] = { { "ipc(4)", 2 },        { "ipc(4)*a(4)", 1 },     { "ipc(4)*b(4)", 0.5 },
                  { "ipc(5)", 3 },        { "ipc(5)*a(5)", 0.375 }, { "ipc(5)*b(5)", 21 },
                  { "ipc(4)*ipc(5)", 6 }, { "a(4)*a(5)", 0.0625 },  { "b(4)*b(5)", 1.75 } };
   g_autoptr (PredictTable) table = ipc_table (text, NULL);
   g_autoptr (PredictIpcModel) model = predict_ipc_train (table, samples, events, NULL);
-  g_autoptr (PredictIpcPhases) phases = predict_ipc_phases_from (table, samples, events, NULL);
-  g_autoptr (PredictSamples) terms = predict_ipc_samples (model, phases, NULL, NULL);
+  g_autofree char *file = ipc_model_text (model);
+  g_autofree double *terms = terms_of (model, table, 4);
+  const char *at = strstr (file, "\"terms\"");
 
   g_assert_cmpuint (model->n_terms, ==, G_N_ELEMENTS (wanted));
   for (guint i = 0; i < model->n_terms; i++) {
-    g_autofree char *name = predict_ipc_term_name (&model->terms[i], samples, events);
+    g_autofree char *name = g_strdup_printf ("\"%s\"", wanted[i].name);
 
-    g_assert_cmpstr (name, ==, wanted[i].name);
-    g_assert_cmpfloat (terms->x[4 * i], ==, wanted[i].value);
+    at = strstr (at, name); /* in this order */
+    g_assert_nonnull (at);
+    g_assert_cmpfloat (terms[i], ==, wanted[i].value);
   }
 }
 
@@ -122,20 +151,27 @@ test_too_many_terms (void)
     g_string_append_printf (text, ", \"e%u\"", i);
   g_string_append (text, "] }");
   g_assert_null (ipc_model_read_text (text->str, &error));
-  testing_take_error (&error, BASE_ERROR, "\"samples\" is not as many as a model may have");
+  testing_take_error (&error, BASE_ERROR, "\"samples\" is not a list as short as a model allows");
 }
 
+/* Means of 0.95 and 0.999; 1; 1.5 and 1.95; 2, 15.5 and 2.5, in the samples. */
 static void
 test_classes (void)
 {
-  static const struct {
-    double ipc[2];
-    guint class;
-  } wanted[] = { { { 0.5, 1.4 }, 0 }, { { 0.75, 1.25 }, 1 }, { { 1.25, 1.75 }, 2 },
-                 { { 1.9, 2 }, 2 },   { { 2, 2 }, 3 },       { { 1, 30 }, 3 } };
+  static const double ipc[][2] = { { 0.5, 1.4 }, { 0.998, 1 }, { 0.75, 1.25 }, { 1.25, 1.75 },
+                                   { 1.9, 2 },   { 2, 2 },     { 1, 30 },      { 3, 2 } };
+  static const guint wanted[PREDICT_IPC_N_PIECES] = { 2, 1, 2, 3, 8 };
+  g_autoptr (GString) text = g_string_new ("program,pattern,ipc,l2,memory\n");
+  g_autoptr (PredictTable) table = NULL;
+  g_autoptr (PredictIpcModel) model = NULL;
 
-  for (guint i = 0; i < G_N_ELEMENTS (wanted); i++)
-    g_assert_cmpuint (predict_ipc_class (wanted[i].ipc, 2), ==, wanted[i].class);
+  for (guint i = 0; i < G_N_ELEMENTS (ipc); i++)
+    g_string_append_printf (text, "p%u,4,%g,1,1\np%u,5,%g,1,1\np%u,6,1,,\n", i, ipc[i][0], i,
+                            ipc[i][1], i);
+  table = ipc_table (text->str, NULL);
+  model = train (table);
+  for (guint piece = 0; piece < PREDICT_IPC_N_PIECES; piece++)
+    g_assert_cmpuint (model->targets[0].pieces[piece].n_programs, ==, wanted[piece]);
 }
 
 /* A product of two rates beyond single precision is refused, in training and in predicting. */
@@ -210,9 +246,11 @@ static PredictIpcModel *
 train_by_cutting (const PredictTable *table)
 {
   PredictIpcModel *model = train (table);
+  g_autoptr (PredictIpcModel) scratch = train (table);
   g_auto (PredictIpcAnswer) answer = apply (model, table);
   guint n = answer.phases->n_programs, n_terms = model->n_terms;
-  g_autofree gboolean *chosen = g_new (gboolean, n);
+  g_autofree double *terms = terms_of (scratch, table, n);
+  g_autofree guint *chosen = g_new (guint, n);
   g_autofree double *columns = g_new (double, n *n_terms), *y = g_new (double, n + n_terms);
   g_autofree double *singular = g_new (double, n_terms);
   g_autofree PredictScale *scale = g_new (PredictScale, n_terms);
@@ -221,20 +259,19 @@ train_by_cutting (const PredictTable *table)
   for (guint at = 0; at < model->n_targets * PREDICT_IPC_N_PIECES; at++) {
     guint target = at / PREDICT_IPC_N_PIECES, piece = at % PREDICT_IPC_N_PIECES, rows = 0;
     PredictLinear *linear = model->targets[target].pieces[piece].linear;
-    g_autoptr (PredictSamples) samples = NULL;
 
-    for (guint i = 0; i < n; i++) {
-      const double *rates, *ipc = predict_ipc_phase (answer.phases, i, &rates);
-
-      chosen[i] = piece == PREDICT_IPC_ALL || predict_ipc_class (ipc, 2) == piece;
-      if (chosen[i])
-        y[rows++] = answer.observed[i * model->n_targets + target] - linear->constant;
-    }
-    samples = predict_ipc_samples (model, answer.phases, chosen, NULL);
+    /* Programs lie class by class, as many of each. */
+    for (guint i = 0; i < n; i++)
+      if (piece == PREDICT_IPC_ALL || i / (n / PREDICT_IPC_N_CLASSES) == piece) {
+        y[rows] = answer.observed[i * model->n_targets + target] - linear->constant;
+        chosen[rows++] = i;
+      }
     for (guint k = 0; k < n_terms; k++) {
-      scale[k] = predict_scale_floats (samples->x + k * rows, rows);
       for (guint i = 0; i < rows; i++)
-        columns[k * rows + i] = predict_scaled (scale[k], samples->x[k * rows + i]);
+        columns[k * rows + i] = terms[chosen[i] * n_terms + k];
+      scale[k] = predict_scale_doubles (columns + k * rows, rows);
+      for (guint i = 0; i < rows; i++)
+        columns[k * rows + i] = predict_scaled (scale[k], columns[k * rows + i]);
     }
     g_assert_cmpint (LAPACKE_dgelsd (LAPACK_COL_MAJOR, (lapack_int) rows, (lapack_int) n_terms, 1,
                                      columns, (lapack_int) rows, y,
@@ -291,7 +328,7 @@ test_under_determined (void)
       g_assert_cmpuint (fitted->n_programs, ==, programs[piece]);
       g_assert_cmpint (fitted->linear != NULL, ==, has_own[piece]);
       g_assert_cmpint (predict_ipc_is_under_determined (model, fitted), ==, is_under[piece]);
-      if (is_under[piece]) /* the constant, and what eight programs tell besides it */
+      if (is_under[piece]) /* eight programs determine eight coefficients */
         g_assert_cmpuint (fitted->rank, <=, 8);
       if (is_under[piece] && fitted->linear != NULL)
         g_assert_cmpfloat (fitted->ridge, >, 0);
@@ -382,15 +419,15 @@ test_refused_files (void)
   static const TestingChange changes[] = {
     { "hopcast.ipc/1", "hopcast.ipc/2", "another version, hopcast.ipc/2; this program reads" },
     { "hopcast.ipc/1", "hopcast.model/1", "no hopcast.ipc/1 but hopcast.model/1" },
-    { "\"4\",\n", "\"5\",\n", "\"samples\" is not different names" },
-    { "\"4\",\n", "4,\n", "\"samples\" is not different names" },
+    { "\"4\",\n", "\"5\",\n", "\"samples\" is not a list of different names" },
+    { "\"4\",\n", "4,\n", "\"samples\" is not a list of different names" },
     { "\"l2\",\n", "\"ipc\",\n", "\"ipc\" is not the name of an event" },
     { "\"l2\",\n", "", "\"smallest\" has 6 numbers where 4 are needed" },
-    { "\"pattern\" : \"1\"", "\"pattern\" : \"4\"", "one that is no sample" },
-    { "\"pattern\" : \"1\"", "\"pattern\" : \"2\"", "\"2\" is not a pattern once" },
+    { "\"pattern\" : \"1\"", "\"pattern\" : \"4\"", "a pattern other than the samples" },
+    { "\"pattern\" : \"1\"", "\"pattern\" : \"2\"", "\"2\" is not a unique pattern" },
     { "\"class\" : \"[0,1)\"", "\"class\" : \"[0,2)\"", "\"class\" is not [0,1)" },
     { "\"pieces\" : [", "\"pieces\" : [ {},", "\"pieces\"" },
-    { "\"patterns\" : [", "\"patterns\" : [], \"a\" : [", "one pattern" },
+    { "\"patterns\" : [", "\"patterns\" : [], \"a\" : [", "at least one pattern" },
     { "\"constant\" : ", "\"constant\" : null, \"a\" : ", "\"constant\"" },
     { "\"means\" : [", "\"means\" : [ 1,", "\"means\" has 10 numbers" },
   };

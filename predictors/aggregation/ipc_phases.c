@@ -36,15 +36,6 @@ rows_clear (Rows *rows)
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Rows, rows_clear)
 
 static gboolean
-refuse_row (const PredictTable *table, uint64_t row, const char *text, GError **error)
-{
-  g_autofree char *place = predict_table_place (table, row);
-
-  g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE, "%s: %s", place, text);
-  return FALSE;
-}
-
-static gboolean
 check_once (const char *const *names, const char *what, GError **error)
 {
   for (guint i = 0; names[i] != NULL; i++)
@@ -68,9 +59,7 @@ labels_of (const PredictTable *table, const char *column, const uint32_t *group,
     if (labels[group[row]] == NULL)
       labels[group[row]] = predict_table_cell (table, at, row);
     if (*labels[group[row]] == '\0') {
-      g_autofree char *text = g_strdup_printf ("column \"%s\" is empty", column);
-
-      refuse_row (table, row, text, error);
+      predict_table_refuse (table, row, error, "column \"%s\" is empty", column);
       return NULL;
     }
   }
@@ -100,16 +89,13 @@ take_rates (const Rows *rows, const char *const *events, PredictIpcPhases *phase
         return FALSE;
       }
       for (guint event = 0; event < phases->n_events; event++, rate++) {
-        g_autofree char *text = NULL;
-
         *rate = columns[event]->numbers[row];
         if (isfinite (*rate) && *rate >= 0)
           continue;
-        text = g_strdup_printf ("program \"%s\", sample pattern %s: %s \"%s\"",
-                                phases->programs[program], phases->patterns[sample],
-                                isfinite (*rate) ? "a rate is negative:" : "there is no",
-                                columns[event]->name);
-        return refuse_row (rows->table, row, text, error);
+        return predict_table_refuse (
+            rows->table, row, error, "program \"%s\", sample pattern %s: %s \"%s\"",
+            phases->programs[program], phases->patterns[sample],
+            isfinite (*rate) ? "a rate is negative:" : "there is no", columns[event]->name);
       }
     }
   return TRUE;
@@ -176,20 +162,19 @@ predict_ipc_phases_from (const PredictTable *table, const char *const *samples,
     guint place = rows.place[rows.pattern[row]];
     gsize at = (gsize) rows.program[row] * phases->n_patterns + place;
     double value = ipc->numbers[row];
-    g_autofree char *text = NULL, *first = NULL;
 
     if (rows.row_of[at] < table->n_rows) {
-      first = predict_table_place (table, rows.row_of[at]);
-      text = g_strdup_printf ("program \"%s\" has pattern %s already, at %s",
-                              phases->programs[rows.program[row]], phases->patterns[place], first);
-      refuse_row (table, row, text, error);
+      g_autofree char *first = predict_table_place (table, rows.row_of[at]);
+
+      predict_table_refuse (table, row, error, "program \"%s\" has pattern %s already, at %s",
+                            phases->programs[rows.program[row]], phases->patterns[place], first);
       return NULL;
     }
     rows.row_of[at] = row;
     phases->ipc[at] = value;
     /* A pattern that is not a sample need not have been run. */
     if (!(isfinite (value) && value > 0) && !(isnan (value) && place >= n_samples)) {
-      refuse_row (table, row, "column \"ipc\" has no positive number", error);
+      predict_table_refuse (table, row, error, "column \"ipc\" has no positive number");
       return NULL;
     }
   }

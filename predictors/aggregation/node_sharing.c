@@ -13,15 +13,17 @@ predict_crowding (uint32_t n_tasks, double core_Bps, double bandwidth_Bps)
   return fmax (1, n_tasks * core_Bps / bandwidth_Bps);
 }
 
-double
-predict_missed (double private_bytes, double cache_bytes, double working_set_bytes, double exponent)
+/* The share of accesses beyond the private cache that the task's part of the shared one does not hold. */
+static double
+missed (const PredictShare *share, double working_set_bytes, double exponent)
 {
-  double held = fmax (cache_bytes, private_bytes) / private_bytes;
-  double all = working_set_bytes / private_bytes;
+  double cache_bytes = fmax (share->cache_bytes, share->private_bytes);
+  double held = cache_bytes / share->private_bytes;
+  double all = working_set_bytes / share->private_bytes;
   double tail;
 
-  g_assert (private_bytes > 0 && exponent >= 0 && exponent <= 1);
-  if (working_set_bytes <= fmax (cache_bytes, private_bytes))
+  g_assert (share->private_bytes > 0 && exponent >= 0 && exponent <= 1);
+  if (working_set_bytes <= cache_bytes)
     return 0;
   if (isinf (working_set_bytes)) /* elementary.h has no powers of it; the logarithm's limit is 1 */
     return exponent > 0 ? predict_power (held, -exponent) : 1;
@@ -34,11 +36,10 @@ predict_missed (double private_bytes, double cache_bytes, double working_set_byt
 double
 predict_sharing_time (const PredictShare *share, const PredictMemoryUse *use)
 {
-  double missed = predict_missed (share->private_bytes, share->cache_bytes, use->working_set_bytes,
-                                  use->reuse_exponent);
+  double share_missed = missed (share, use->working_set_bytes, use->reuse_exponent);
 
   g_assert (use->memory_share >= 0 && use->memory_share <= 1 && share->crowding >= 1);
-  return 1 - use->memory_share + use->memory_share * missed * share->crowding;
+  return 1 - use->memory_share + use->memory_share * share_missed * share->crowding;
 }
 
 static double
@@ -74,16 +75,16 @@ predict_sharing_slowdown (const PredictShare *shares, uint32_t n, const PredictS
 #define N_SECTIONS       40 /* 0.618^40: to 4e-9 of a step of the grid */
 #define GOLDEN           0x1.3c6ef372fe95p-1
 
-/* A run, as the search for the numbers reads it. */
+/* The terms of a run that the search reads. */
 typedef struct {
   uint32_t program;
   double slow;     /* missed * crowding */
   double growth;   /* (p / p_0)^growth */
   double log_work; /* log (seconds * p) */
-} Seen;
+} RunTerms;
 
 typedef struct {
-  Seen *seen; /* [n] */
+  RunTerms *runs; /* [n] */
   uint32_t n, n_programs;
   const uint32_t *first; /* [n_programs] run */
   double overhead, *memory_share;
@@ -142,19 +143,19 @@ time_of (double memory_share, double slow)
 static double
 share_cost (Problem *problem, double memory_share)
 {
-  double origin = time_of (memory_share, problem->seen[problem->first[problem->program]].slow);
+  double origin = time_of (memory_share, problem->runs[problem->first[problem->program]].slow);
   double sum = 0, squares = 0;
   uint32_t n = 0;
 
   for (uint32_t run = 0; run < problem->n; run++) {
-    const Seen *seen = &problem->seen[run];
+    const RunTerms *terms = &problem->runs[run];
     double log_time;
 
-    if (seen->program != problem->program)
+    if (terms->program != problem->program)
       continue;
-    log_time = predict_log (time_of (memory_share, seen->slow) / origin +
-                            problem->overhead * seen->growth) -
-               seen->log_work;
+    log_time = predict_log (time_of (memory_share, terms->slow) / origin +
+                            problem->overhead * terms->growth) -
+               terms->log_work;
     n++;
     sum += log_time;
     squares += log_time * log_time;
@@ -181,9 +182,8 @@ overhead_cost (Problem *problem, double overhead)
 static double
 slow_of (const PredictTimedRun *run, const PredictNodeAssumptions *assumptions)
 {
-  return run->share.crowding * predict_missed (run->share.private_bytes, run->share.cache_bytes,
-                                               assumptions->footprint_bytes / run->ranks,
-                                               assumptions->reuse_exponent);
+  return run->share.crowding * missed (&run->share, assumptions->footprint_bytes / run->ranks,
+                                       assumptions->reuse_exponent);
 }
 
 /* Sets first[] and checks that the runs determine the memory shares and the overhead. */
@@ -233,7 +233,7 @@ predict_node_learn (const PredictTimedRun *runs, uint32_t n_runs, const char *co
                     uint32_t n_programs, const PredictNodeAssumptions *assumptions, GError **error)
 {
   g_autofree uint32_t *first = g_new (uint32_t, n_programs);
-  g_autofree Seen *seen = g_new (Seen, n_runs);
+  g_autofree RunTerms *terms = g_new (RunTerms, n_runs);
   PredictNodeFigures *figures;
   Problem problem;
 
@@ -249,14 +249,14 @@ predict_node_learn (const PredictTimedRun *runs, uint32_t n_runs, const char *co
   for (uint32_t run = 0; run < n_runs; run++) {
     const PredictTimedRun *at = &runs[run];
 
-    seen[run] = (Seen){
+    terms[run] = (RunTerms){
       .program = at->program,
       .slow = slow_of (at, assumptions),
       .growth = growth_of (at, &figures->origin[at->program], assumptions->growth),
       .log_work = predict_log (at->seconds * at->ranks),
     };
   }
-  problem = (Problem){ .seen = seen,
+  problem = (Problem){ .runs = terms,
                        .n = n_runs,
                        .n_programs = n_programs,
                        .first = first,

@@ -3,16 +3,16 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * The IPC model (ipc_model.h) needs the program's counters.  This one needs two figures of the
- * program, and what the tasks of a node share: the outermost cache, and the bandwidth of buses and
- * memories.  Its times are modelled, not measured; print them as such.
+ * program, and the resources that the tasks of a node share: the outermost cache, and the bandwidth
+ * of buses and memories.  Its times are modelled, not measured; print them as such.
  *
  * Per unit of work of a task that had no more cache than its private one and memory for itself,
  *
  *   T = 1 - memory_share + memory_share * missed * crowding
  *
- *   missed    of what leaves the private cache, the share that the task's part of the shared cache
- *             does not hold: the distances of reuse follow a power law that ends at the working set
- *             (Hartstein, Srinivasan, Puzak and Emma, "Cache miss behavior: is it sqrt 2?", CF 2006:
+ *   missed    of the accesses that leave the private cache, the share that the task's part of the
+ *             shared cache does not hold: the distances of reuse follow a power law that ends at
+ *             the working set (Hartstein, Srinivasan, Puzak and Emma, "Cache miss behavior: is it sqrt 2?", CF 2006:
  *             misses go with the size of a cache to the power of -0.5 on average, -0.3 to -0.7 by
  *             program).  With C the part, P the private cache, W the working set and a the exponent,
  *               missed = (C^-a - W^-a) / (P^-a - W^-a),      P <= C <= W
@@ -51,11 +51,7 @@ typedef struct {
  * All positive, or bandwidth_Bps INFINITY. */
 double predict_crowding (uint32_t n_tasks, double core_Bps, double bandwidth_Bps);
 
-/* Share of what leaves a private cache that a cache of cache_bytes does not hold, 0 .. 1. */
-double predict_missed (double private_bytes, double cache_bytes, double working_set_bytes,
-                       double exponent);
-
-/* T, in the unit above. */
+/* T, in the unit above: `missed` where the memory share and the crowding are 1. */
 double predict_sharing_time (const PredictShare *share, const PredictMemoryUse *use);
 
 /* The largest T over the tasks of a node (n >= 1) by that over the tasks of another way to place
@@ -74,7 +70,7 @@ predict_sharing_slowdown (const PredictShare *shares, uint32_t n, const PredictS
  *
  *   T, T_0    node_sharing.h's time of this run and of the program's first run; a task's working
  *             set is footprint_bytes / p, so that it shrinks as ranks grow
- *   overhead  what is not computation, above all communication, by the computation of the first
+ *   overhead  all but computation, mostly communication, relative to the computation of the first
  *             run: it is not slowed by sharing, and grows against it.  One number for all programs:
  *             two counts of ranks do not determine one per program.
  *   growth    1/3 for programs whose ranks have three-dimensional blocks: the surface by the volume of

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "predictors/correction/correction_private.h"
+#include "predictors/scoring/scores.h"
 
 #include <math.h>
 #include <string.h>
@@ -327,14 +328,6 @@ describe_parameters (const PredictBaseModel *model, const double *values)
   return g_string_free (text, FALSE);
 }
 
-static int
-compare_doubles (const void *a, const void *b)
-{
-  double x = *(const double *) a, y = *(const double *) b;
-
-  return (x > y) - (x < y);
-}
-
 /* NULL: it is not.  The caller frees. */
 static char *
 why_degenerate (const CorrectionProblem *problem, const PredictCorrection *correction,
@@ -377,7 +370,7 @@ why_degenerate (const CorrectionProblem *problem, const PredictCorrection *corre
   predict_values (model->time, &data->train, trial->parameters, workspace, share);
   for (uint64_t point = 0; point < n; point++)
     share[point] = share[point] == 0 ? (double) INFINITY : fabs (values[point] / share[point]);
-  qsort (share, n, sizeof *share, compare_doubles);
+  qsort (share, n, sizeof *share, predict_compare_values);
   if (!(share[n / 2] < CANCELLED))
     return NULL;
   described = describe_parameters (model, trial->parameters);

@@ -1,4 +1,4 @@
-/* correction_test.c - models with a planted fault are mended; trees stay trees.
+/* correction_test.c - models with a planted fault are corrected; trees stay trees.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "predictors/correction/correction_private.h"
@@ -24,7 +24,7 @@ check_tree (const PredictTree *tree, uint32_t most)
 
   g_assert_cmpuint (tree->n, <=, most);
   g_assert_true (expression_testing_check (&expression, 3, 0));
-  g_assert_cmpuint (predict_tree_first (tree, tree->n - 1), ==, 0);
+  g_assert_cmpuint (predict_expression_first (&expression, tree->n - 1), ==, 0);
 }
 
 static guint
@@ -319,7 +319,7 @@ test_paper (void)
                      0.2 * correction->base_train.rmse);
 }
 
-/* What was bred is written, read, and has the same values. */
+/* A corrected model is written, read, and has the same values. */
 static void
 test_text (void)
 {
@@ -346,7 +346,7 @@ test_text (void)
   }
 }
 
-/* The fault is -n: where p is 1, and nowhere else, the mended model would be negative. */
+/* The fault is -n: where p is 1, and nowhere else, the corrected model would be negative. */
 static void
 test_corners (void)
 {
@@ -401,8 +401,8 @@ test_negative (void)
     g_assert_true (correction_stays_positive (work_of_best, &dent) == (dent.factor > 0));
 }
 
-/* What is observed is the model's own law with a = 3, exactly: case 2 can only add a multiple of it,
- * which is what the parameter can.  A planted fault is a term; one point more than numbers is none. */
+/* The observations follow the model's own law with a = 3: case 2 can only add a multiple of it, as the
+ * parameter can.  A planted fault is a term. */
 static void
 test_verdict (void)
 {

@@ -14,6 +14,17 @@
 #define CHANCE_OF_INNER    0.9 /* Koza's */
 #define NEW_DEPTH          4   /* of a subtree that mutation makes */
 
+/* Mean 0, variance 1: the sum of twelve uniform numbers, with the same bits everywhere. */
+static double
+random_normal (BaseRandom *random)
+{
+  double sum = -6;
+
+  for (int i = 0; i < 12; i++)
+    sum += base_random_unit (random);
+  return sum;
+}
+
 /* --- Growing --- */
 
 static PredictStep
@@ -71,8 +82,9 @@ predict_tree_grow (const PredictGrammar *grammar, guint depth, bool full, BaseRa
 
 /* --- Subtrees --- */
 
-uint32_t
-predict_tree_first (const PredictTree *tree, uint32_t root)
+/* First step of the subtree whose last is `root`. */
+static uint32_t
+tree_first (const PredictTree *tree, uint32_t root)
 {
   const PredictExpression expression = { (PredictStep *) tree->steps, tree->n };
 
@@ -106,7 +118,7 @@ static bool
 replace (const PredictTree *from, uint32_t root, const PredictStep *steps, uint32_t n,
          uint32_t most, PredictTree *into)
 {
-  uint32_t first = predict_tree_first (from, root), behind = from->n - (root + 1);
+  uint32_t first = tree_first (from, root), behind = from->n - (root + 1);
 
   if (first + n + behind > most)
     return false;
@@ -129,7 +141,7 @@ predict_tree_cross (const PredictTree *mother, const PredictTree *father, uint32
                     BaseRandom *random, PredictTree *child)
 {
   uint32_t root = draw_root (mother, random), donor = draw_root (father, random);
-  uint32_t first = predict_tree_first (father, donor);
+  uint32_t first = tree_first (father, donor);
 
   if (!replace (mother, root, father->steps + first, donor + 1 - first, most, child))
     copy_tree (mother, child);
@@ -165,11 +177,11 @@ predict_tree_mutate (const PredictGrammar *grammar, uint32_t most, BaseRandom *r
     chosen = n > 0 ? (uint32_t) base_random_below (random, n) : 0;
     for (uint32_t at = 0; at < tree->n; at++)
       if (tree->steps[at].op == PREDICT_OP_CONSTANT && chosen-- == 0)
-        tree->steps[at].value *= 1 + 0.5 * predict_random_normal (random);
+        tree->steps[at].value *= 1 + 0.5 * random_normal (random);
     break;
   default: /* a subtree takes the place of the whole */
     root = draw_root (tree, random);
-    first = predict_tree_first (tree, root);
+    first = tree_first (tree, root);
     tree->n = root + 1 - first;
     memmove (tree->steps, tree->steps + first, tree->n * sizeof *tree->steps);
   }
@@ -192,11 +204,10 @@ predict_tree_without (const PredictTree *tree, uint32_t root, uint8_t operand, P
   uint32_t last = root - 1;
 
   if (operand == 0 && predict_ops[tree->steps[root].op].n_operands == 2)
-    last = predict_tree_first (tree, root - 1) - 1;
+    last = tree_first (tree, root - 1) - 1;
   into->n = 0;
-  put (into, tree->steps, predict_tree_first (tree, root));
-  put (into, tree->steps + predict_tree_first (tree, last),
-       last + 1 - predict_tree_first (tree, last));
+  put (into, tree->steps, tree_first (tree, root));
+  put (into, tree->steps + tree_first (tree, last), last + 1 - tree_first (tree, last));
   put (into, tree->steps + root + 1, tree->n - (root + 1));
 }
 
@@ -212,7 +223,7 @@ predict_tree_vary (const PredictGrammar *grammar, uint32_t most, BaseRandom *ran
   switch (base_random_below (random, 4)) {
   case 0: /* an operation above a subtree, whose other operand, if any, is a new leaf */
     root = (uint32_t) base_random_below (random, tree->n);
-    first = predict_tree_first (tree, root);
+    first = tree_first (tree, root);
     predict_tree_grow (grammar, 2, true, random, &operation);
     n_operands = predict_ops[operation.steps[operation.n - 1].op].n_operands;
     if (tree->n + n_operands > most)
@@ -274,7 +285,7 @@ predict_tree_tidy (PredictTree *tree)
       return true;
     if (tree->steps[root - 1].op != PREDICT_OP_CONSTANT) {
       if (op == PREDICT_OP_DIVIDE || tree->steps[0].op != PREDICT_OP_CONSTANT ||
-          predict_tree_first (tree, root - 1) != 1)
+          tree_first (tree, root - 1) != 1)
         return true;
       memmove (tree->steps, tree->steps + 1, (root - 1) * sizeof *tree->steps);
     }
@@ -332,16 +343,6 @@ predict_parameter_outer (const PredictParameter *bounds, double inner)
   return CLAMP (bounds->log ? predict_exp (inner) : inner, bounds->low, bounds->high);
 }
 
-double
-predict_random_normal (BaseRandom *random)
-{
-  double sum = -6;
-
-  for (int i = 0; i < 12; i++)
-    sum += base_random_unit (random);
-  return sum;
-}
-
 void
 predict_vector_draw (const PredictParameter *bounds, uint32_t n, BaseRandom *random, double *vector)
 {
@@ -366,7 +367,7 @@ predict_vector_cross (const PredictParameter *bounds, uint32_t n, const double *
     double value = a + ((1 + 2 * BLEND) * base_random_unit (random) - BLEND) * (b - a);
 
     if (base_random_unit (random) < mutation)
-      value += STEP * range * predict_random_normal (random);
+      value += STEP * range * random_normal (random);
     child[at] = predict_parameter_outer (&bounds[at], value);
   }
 }

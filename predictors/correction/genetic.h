@@ -29,17 +29,14 @@ typedef struct {
 void predict_tree_grow (const PredictGrammar *grammar, guint depth, bool full, BaseRandom *random,
                         PredictTree *tree);
 
-/* First step of the subtree whose last is `root`. */
-uint32_t predict_tree_first (const PredictTree *tree, uint32_t root);
-
 /* `child`: the mother with one of her subtrees replaced by one of the father's; the mother herself
  * when the child would have more than `most` steps.  An inner node is chosen nine times of ten
  * (Koza). */
 void predict_tree_cross (const PredictTree *mother, const PredictTree *father, uint32_t most,
                          BaseRandom *random, PredictTree *child);
 
-/* By small steps: as predict_tree_mutate(), and an operation comes between a subtree and what is
- * above it, or one goes and leaves one of its operands. */
+/* By small steps: as predict_tree_mutate(), and an operation is inserted above a subtree, or
+ * one is replaced by one of its operands. */
 void predict_tree_vary (const PredictGrammar *grammar, uint32_t most, BaseRandom *random,
                         PredictTree *tree);
 
@@ -75,6 +72,3 @@ void predict_vector_draw (const PredictParameter *bounds, uint32_t n, BaseRandom
 void
 predict_vector_cross (const PredictParameter *bounds, uint32_t n, const double *mother,
                       const double *father, double mutation, BaseRandom *random, double *child);
-
-/* Mean 0, variance 1: the sum of twelve uniform numbers, with the same bits everywhere. */
-double predict_random_normal (BaseRandom *random);

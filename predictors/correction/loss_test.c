@@ -25,7 +25,7 @@ test_losses (void)
   g_assert_true (isinf (predict_loss (PREDICT_LOSS_MRE, (double[]){ 0, 1, 1 }, predicted, 3)));
 }
 
-/* 2 x + factor (1, 2, 3) is nearest to what was observed with (3 + 2 + 9) / 14. */
+/* 2 x + factor (1, 2, 3) is nearest to the observations with (3 + 2 + 9) / 14. */
 static void
 test_factor (void)
 {
@@ -61,7 +61,7 @@ test_too_few (void)
   g_assert_true (isnan (one.sd));
 }
 
-/* The IPC columns give 1.190 % and .638 %, neither what the text says (1.079 % and .7916 %) nor the mean
+/* The IPC columns give 1.190 % and .638 %, neither the text's figures (1.079 % and .7916 %) nor the mean
  * of the printed errors (1.118 %), six of which are not those of their rows. */
 static void
 test_table_1 (void)

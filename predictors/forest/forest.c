@@ -1,4 +1,4 @@
-/* forest.c - a forest: whether it is sound, its predictions, and its place in a model file.
+/* forest.c - a forest: its predictions, and its place in a model file.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "predictors/forest/forest.h"
@@ -30,64 +30,6 @@ predict_forest_report_clear (PredictForestReport *report)
   g_clear_pointer (&report->leaves, g_free);
   g_clear_pointer (&report->out_of_bag, g_free);
   g_clear_pointer (&report->out_of_bag_sd, g_free);
-}
-
-/* --- Checking --- */
-
-static gboolean
-fail (GError **error, guint tree, uint64_t node, const char *what)
-{
-  g_set_error (error, BASE_ERROR, BASE_ERROR_JSON, "tree %u, node %" G_GUINT64_FORMAT ": %s", tree,
-               node, what);
-  return FALSE;
-}
-
-/* In preorder, a leaf is followed by the right child that was announced last. */
-static gboolean
-tree_check (const PredictForest *forest, guint tree, GError **error)
-{
-  uint64_t n_nodes = forest->first[tree + 1] - forest->first[tree];
-  const PredictNode *nodes = forest->nodes + forest->first[tree];
-  const double *values = forest->values + forest->first[tree];
-  g_autoptr (GArray) announced = g_array_new (FALSE, FALSE, sizeof (uint32_t));
-
-  for (uint32_t at = 0; at < n_nodes; at++) {
-    const PredictNode *node = &nodes[at];
-
-    if (!isfinite (node->cut) || !isfinite (values[at]))
-      return fail (error, tree, at, "not a finite number");
-    if (node->feature < -1 || node->feature >= (gint64) forest->n_features)
-      return fail (error, tree, at, "no such feature");
-    if (node->feature >= 0) {
-      g_array_append_val (announced, node->right);
-      continue;
-    }
-    if (node->right != at)
-      return fail (error, tree, at, "the right child of a leaf is not itself");
-    if (announced->len == 0)
-      return at + 1 == n_nodes || fail (error, tree, at + 1, "nothing leads to it");
-    if (g_array_index (announced, uint32_t, announced->len - 1) != at + 1)
-      return fail (error, tree, at + 1, "not in preorder");
-    g_array_set_size (announced, announced->len - 1);
-  }
-  return fail (error, tree, n_nodes, "the tree ends before its last leaf");
-}
-
-gboolean
-predict_forest_check (const PredictForest *forest, GError **error)
-{
-  if (forest->n_trees == 0 || forest->first[0] != 0) {
-    g_set_error_literal (error, BASE_ERROR, BASE_ERROR_JSON, "a forest without trees");
-    return FALSE;
-  }
-  for (guint tree = 0; tree < forest->n_trees; tree++) {
-    if (forest->first[tree + 1] <= forest->first[tree] ||
-        forest->first[tree + 1] - forest->first[tree] > UINT32_MAX)
-      return fail (error, tree, 0, "a tree has 1 to 4294967295 nodes");
-    if (!tree_check (forest, tree, error))
-      return FALSE;
-  }
-  return TRUE;
 }
 
 /* --- Descending ---
@@ -333,6 +275,46 @@ read_column (JsonObject *object, const char *name, guint width, const PredictFor
   return g_steal_pointer (&values);
 }
 
+static gboolean
+fail (GError **error, guint tree, uint64_t node, const char *what)
+{
+  g_set_error (error, BASE_ERROR, BASE_ERROR_JSON, "tree %u, node %" G_GUINT64_FORMAT ": %s", tree,
+               node, what);
+  return FALSE;
+}
+
+/* Whether it is a tree: each node reached exactly once, features that are there, finite numbers.  In
+ * preorder, a leaf is followed by the right child that was announced last. */
+static gboolean
+tree_check (const PredictForest *forest, guint tree, GError **error)
+{
+  uint64_t n_nodes = forest->first[tree + 1] - forest->first[tree];
+  const PredictNode *nodes = forest->nodes + forest->first[tree];
+  const double *values = forest->values + forest->first[tree];
+  g_autoptr (GArray) announced = g_array_new (FALSE, FALSE, sizeof (uint32_t));
+
+  for (uint32_t at = 0; at < n_nodes; at++) {
+    const PredictNode *node = &nodes[at];
+
+    if (!isfinite (node->cut) || !isfinite (values[at]))
+      return fail (error, tree, at, "not a finite number");
+    if (node->feature < -1 || node->feature >= (gint64) forest->n_features)
+      return fail (error, tree, at, "no such feature");
+    if (node->feature >= 0) {
+      g_array_append_val (announced, node->right);
+      continue;
+    }
+    if (node->right != at)
+      return fail (error, tree, at, "the right child of a leaf is not itself");
+    if (announced->len == 0)
+      return at + 1 == n_nodes || fail (error, tree, at + 1, "no node leads to it");
+    if (g_array_index (announced, uint32_t, announced->len - 1) != at + 1)
+      return fail (error, tree, at + 1, "not in preorder");
+    g_array_set_size (announced, announced->len - 1);
+  }
+  return fail (error, tree, n_nodes, "the tree ends before its last leaf");
+}
+
 PredictForest *
 predict_forest_read (JsonObject *object, guint n_features, GError **error)
 {
@@ -348,7 +330,7 @@ predict_forest_read (JsonObject *object, guint n_features, GError **error)
   if (sizes == NULL || !base_json_numbers (trees, "nodes_of_trees", n_trees, n_nodes, error))
     return NULL;
   if (n_trees == 0) {
-    base_json_fail ("nodes_of_trees", "of one tree at least", error);
+    base_json_fail ("nodes_of_trees", "a list of at least one tree", error);
     return NULL;
   }
   forest = g_new0 (PredictForest, 1);
@@ -370,6 +352,10 @@ predict_forest_read (JsonObject *object, guint n_features, GError **error)
   for (gsize i = 0; i < forest->first[n_trees]; i++)
     forest->nodes[i] = (PredictNode){ cuts[i], features[i], rights[i] };
   forest->values = read_column (trees, "value", sizeof *forest->values, forest, error);
-  return forest->values != NULL && predict_forest_check (forest, error) ? g_steal_pointer (&forest)
-                                                                        : NULL;
+  if (forest->values == NULL)
+    return NULL;
+  for (guint tree = 0; tree < n_trees; tree++)
+    if (!tree_check (forest, tree, error))
+      return NULL;
+  return g_steal_pointer (&forest);
 }

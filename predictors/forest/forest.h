@@ -66,11 +66,8 @@ void predict_forest_predict_out_of_bag (const PredictForest *forest, const Predi
                                         const uint64_t *in_bag, guint threads, double *predicted,
                                         double *deviation);
 
-/* Whether it is one: children after their parents and within their tree, each node reached
- * exactly once, features within n_features, cuts and values finite.  For forests from files. */
-gboolean predict_forest_check (const PredictForest *forest, GError **error);
-
-/* As the member "forest" of an object of `builder` (doc/handbook/format-model.md); from such an object,
- * NULL and *error when it is not one. */
+/* As the member "forest" of an object of `builder` (doc/handbook/format-model.md). */
 void predict_forest_write (const PredictForest *forest, JsonBuilder *builder);
+/* From such an object.  NULL and *error when it is no forest of n_features: children must stand after
+ * their parents and within their tree, each node be reached exactly once, cuts and values be finite. */
 PredictForest *predict_forest_read (JsonObject *object, guint n_features, GError **error);

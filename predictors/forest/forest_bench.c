@@ -95,7 +95,7 @@ fit_here (const Case *it)
 
 /* --- Both sides --- */
 
-/* What a program prints last; FALSE: it failed. */
+/* The last line that a program prints; FALSE: it failed. */
 static gboolean
 figures_of (const char *const *arguments, const Case *it, Figures *figures)
 {

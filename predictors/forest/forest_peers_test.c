@@ -15,7 +15,7 @@
 #include <string.h>
 
 #define N_FEATURES 10
-#ifdef __SANITIZE_ADDRESS__ /* a tenth as fast: what is looked for there, a few seeds find too */
+#ifdef __SANITIZE_ADDRESS__ /* a tenth as fast: a few seeds find the same faults */
 #define N_SEEDS   8
 #define BOUND     1.4 /* 3.5 sqrt (1 / 8 + 1 / 50) */
 #define MAX_RATIO 3.0
@@ -174,7 +174,7 @@ tally_sd (const Tally *it)
   return sqrt (fmax (0, (it->squares - it->n * mean * mean) / (it->n - 1)));
 }
 
-/* What fifty forests were. */
+/* Figures of fifty forests. */
 typedef struct {
   Tally r2, out_of_bag, depth, leaves, importances[N_FEATURES];
 } Fifty;

@@ -22,17 +22,50 @@ settings_of (PredictMethod method, guint trees)
   return settings;
 }
 
+static void
+assert_same (const void *these, const void *others, gsize n_bytes)
+{
+  g_assert_cmpint (memcmp (these, others, n_bytes), ==, 0);
+}
+
+static void
+assert_same_forest (const PredictForest *forest, const PredictForest *other)
+{
+  uint64_t n_nodes = forest->first[forest->n_trees];
+
+  assert_same (forest->first, other->first, (forest->n_trees + 1) * sizeof *forest->first);
+  assert_same (forest->nodes, other->nodes, n_nodes * sizeof *forest->nodes);
+  assert_same (forest->values, other->values, n_nodes * sizeof *forest->values);
+}
+
+/* The forest as it comes back from a model file; NULL and *error: it is refused. */
+static PredictForest *
+read_back (const PredictForest *forest, GError **error)
+{
+  g_autoptr (JsonBuilder) builder = json_builder_new ();
+  g_autoptr (JsonNode) root = NULL;
+
+  json_builder_begin_object (builder);
+  predict_forest_write (forest, builder);
+  json_builder_end_object (builder);
+  root = json_builder_get_root (builder);
+  return predict_forest_read (json_node_get_object (root), forest->n_features, error);
+}
+
+/* Any forest can be written and read. */
 static PredictForest *
 fit (const PredictSamples *samples, PredictSettings settings)
 {
   g_autoptr (GError) error = NULL;
   PredictForest *forest;
+  g_autoptr (PredictForest) back = NULL;
 
   predict_settings_check (&settings, &error);
   g_assert_no_error (error);
   forest = predict_forest_fit (samples, &settings, NULL, NULL, NULL);
-  predict_forest_check (forest, &error);
+  back = read_back (forest, &error);
   g_assert_no_error (error);
+  assert_same_forest (back, forest);
   return forest;
 }
 
@@ -75,7 +108,7 @@ leaf_of (const PredictForest *forest, guint tree, const PredictSamples *samples,
 static void
 test_learns_by_heart (void)
 {
-  PredictSamples *samples = friedman_samples (200, 7, 1);
+  g_autoptr (PredictSamples) samples = friedman_samples (200, 7, 1);
 
   for (guint i = 0; i < G_N_ELEMENTS (tree_methods); i++) {
     PredictSettings settings = settings_of (tree_methods[i], 3);
@@ -90,15 +123,14 @@ test_learns_by_heart (void)
     for (guint sample = 0; sample < 200; sample++)
       g_assert_cmpfloat_with_epsilon (predicted[sample], samples->y[sample], 1e-12);
   }
-  predict_samples_free (samples);
 }
 
 /* Node by node: the value is the mean of the samples that come by, and a cut has some on
- * either side.  Also what predicting says of many samples is what descending one by one finds. */
+ * either side.  Predictions of many samples are those of descending one by one. */
 static void
 test_nodes_are_of_their_samples (void)
 {
-  PredictSamples *samples = friedman_samples (300, 20, 2);
+  g_autoptr (PredictSamples) samples = friedman_samples (300, 20, 2);
 
   for (guint i = 0; i < 2; i++) {
     PredictSettings settings = settings_of (tree_methods[i], 4);
@@ -137,14 +169,13 @@ test_nodes_are_of_their_samples (void)
       }
     }
   }
-  predict_samples_free (samples);
 }
 
 /* A step: CART's one cut is in its middle, and its gain all of the importance. */
 static void
 test_best_cut (void)
 {
-  PredictSamples *samples = zero_samples (5, 2);
+  g_autoptr (PredictSamples) samples = zero_samples (5, 2);
   PredictSettings settings = settings_of (PREDICT_TREE, 1);
   PredictForestReport report;
   g_autoptr (PredictForest) forest = NULL;
@@ -161,13 +192,12 @@ test_best_cut (void)
   g_assert_cmpfloat (forest->values[2], ==, 7);
   g_assert_cmpfloat (report.importances[1], ==, 1);
   predict_forest_report_clear (&report);
-  predict_samples_free (samples);
 }
 
 static void
 test_limits (void)
 {
-  PredictSamples *samples = friedman_samples (200, 5, 3);
+  g_autoptr (PredictSamples) samples = friedman_samples (200, 5, 3);
 
   for (guint i = 0; i < G_N_ELEMENTS (tree_methods); i++) {
     PredictSettings settings = settings_of (tree_methods[i], 5);
@@ -188,7 +218,6 @@ test_limits (void)
     of_halves = fit (samples, settings);
     g_assert_cmpuint (of_halves->first[of_halves->n_trees], ==, of_halves->n_trees);
   }
-  predict_samples_free (samples);
 }
 
 /* --- Tables that leave no choice --- */
@@ -198,7 +227,7 @@ test_nothing_to_cut (void)
 {
   for (guint i = 0; i < G_N_ELEMENTS (tree_methods); i++)
     for (guint n = 1; n <= 20; n += 19) {
-      PredictSamples *samples = zero_samples (n, 3); /* one sample; constant columns */
+      g_autoptr (PredictSamples) samples = zero_samples (n, 3); /* one sample; constant columns */
       PredictSettings settings = settings_of (tree_methods[i], 4);
       PredictForestReport report;
       g_autoptr (PredictForest) forest = NULL;
@@ -213,7 +242,6 @@ test_nothing_to_cut (void)
       g_assert_cmpfloat (predicted[n - 1], ==, n == 1 ? 4 : 2.5);
       g_assert_cmpfloat (report.importances[0], ==, 0);
       predict_forest_report_clear (&report);
-      predict_samples_free (samples);
     }
 }
 
@@ -222,7 +250,7 @@ static void
 test_ties (void)
 {
   for (guint i = 0; i < G_N_ELEMENTS (tree_methods); i++) {
-    PredictSamples *samples = zero_samples (6, 1);
+    g_autoptr (PredictSamples) samples = zero_samples (6, 1);
     PredictSettings settings = settings_of (tree_methods[i], 8);
     g_autoptr (PredictForest) forest = NULL;
     g_autofree double *predicted = NULL;
@@ -236,7 +264,6 @@ test_ties (void)
     g_assert_cmpfloat (predicted[1], ==, 7);
     for (guint sample = 2; sample < 6; sample++)
       g_assert_cmpfloat (predicted[sample], ==, 0.1);
-    predict_samples_free (samples);
   }
 }
 
@@ -246,7 +273,7 @@ static void
 test_one_that_varies (void)
 {
   for (guint i = 0; i < G_N_ELEMENTS (tree_methods); i++) {
-    PredictSamples *samples = zero_samples (8, 40);
+    g_autoptr (PredictSamples) samples = zero_samples (8, 40);
     PredictSettings settings = settings_of (tree_methods[i], 20);
     g_autoptr (PredictForest) forest = NULL;
 
@@ -259,7 +286,6 @@ test_one_that_varies (void)
     forest = fit (samples, settings);
     for (guint tree = 0; tree < forest->n_trees; tree++)
       g_assert_cmpuint (forest->first[tree + 1] - forest->first[tree], ==, 15);
-    predict_samples_free (samples);
   }
 }
 
@@ -269,7 +295,7 @@ static void
 test_huge_values (void)
 {
   for (guint i = 0; i < G_N_ELEMENTS (tree_methods); i++) {
-    PredictSamples *samples = zero_samples (50, 2);
+    g_autoptr (PredictSamples) samples = zero_samples (50, 2);
     PredictSettings settings = settings_of (tree_methods[i], 5);
     g_autoptr (PredictForest) forest = NULL;
     g_autofree double *predicted = NULL;
@@ -285,16 +311,15 @@ test_huge_values (void)
     for (guint sample = 0; sample < 50; sample++)
       g_assert_cmpfloat_with_epsilon (predicted[sample] * 1e-306, samples->y[sample] * 1e-306,
                                       1e-12);
-    predict_samples_free (samples);
   }
 }
 
 /* Powers of two change no digit of a feature or a target, so that the trees stay the same: the
- * size of a target, of seconds or nanoseconds, does not decide what is learned. */
+ * size of a target, of seconds or nanoseconds, does not change the trees. */
 static void
 test_units_do_not_matter (void)
 {
-  PredictSamples *samples = friedman_samples (150, 6, 4);
+  g_autoptr (PredictSamples) samples = friedman_samples (150, 6, 4);
 
   for (guint i = 0; i < G_N_ELEMENTS (tree_methods); i++) {
     PredictSettings settings = settings_of (tree_methods[i], 5);
@@ -318,7 +343,6 @@ test_units_do_not_matter (void)
       samples->y[sample] *= 0x1p40;
     }
   }
-  predict_samples_free (samples);
 }
 
 /* --- Deviation --- */
@@ -326,7 +350,7 @@ test_units_do_not_matter (void)
 static void
 test_deviation (void)
 {
-  PredictSamples *samples = friedman_samples (60, 5, 8);
+  g_autoptr (PredictSamples) samples = friedman_samples (60, 5, 8);
   PredictSettings settings = settings_of (PREDICT_FOREST, 7);
   g_autoptr (PredictForest) forest = fit (samples, settings);
   double predicted[60], deviation[60];
@@ -342,31 +366,14 @@ test_deviation (void)
     }
     g_assert_cmpfloat_with_epsilon (deviation[sample], sqrt (squares / 7), 1e-12);
   }
-  predict_samples_free (samples);
 }
 
 /* --- Threads and seeds --- */
 
 static void
-assert_same (const void *these, const void *others, gsize n_bytes)
-{
-  g_assert_cmpint (memcmp (these, others, n_bytes), ==, 0);
-}
-
-static void
-assert_same_forest (const PredictForest *forest, const PredictForest *other)
-{
-  uint64_t n_nodes = forest->first[forest->n_trees];
-
-  assert_same (forest->first, other->first, (forest->n_trees + 1) * sizeof *forest->first);
-  assert_same (forest->nodes, other->nodes, n_nodes * sizeof *forest->nodes);
-  assert_same (forest->values, other->values, n_nodes * sizeof *forest->values);
-}
-
-static void
 test_threads_do_not_matter (void)
 {
-  PredictSamples *samples = friedman_samples (500, 18, 5);
+  g_autoptr (PredictSamples) samples = friedman_samples (500, 18, 5);
 
   for (guint best = 0; best < 2; best++) {
     PredictSettings settings = settings_of (best ? PREDICT_FOREST : PREDICT_EXTRA_TREES, 13);
@@ -395,13 +402,12 @@ test_threads_do_not_matter (void)
     }
     predict_forest_report_clear (&report);
   }
-  predict_samples_free (samples);
 }
 
 static void
 test_seeds_matter (void)
 {
-  PredictSamples *samples = friedman_samples (100, 5, 6);
+  g_autoptr (PredictSamples) samples = friedman_samples (100, 5, 6);
   PredictSettings settings = settings_of (PREDICT_EXTRA_TREES, 2);
   g_autoptr (PredictForest) forest = predict_forest_fit (samples, &settings, NULL, NULL, NULL);
   g_autoptr (PredictForest) other = NULL;
@@ -411,7 +417,6 @@ test_seeds_matter (void)
   g_assert_cmpfloat (forest->nodes[0].cut, !=, forest->nodes[forest->first[1]].cut);
   for (guint tree = 0; tree < 2; tree++)
     g_assert_cmpfloat (forest->nodes[0].cut, !=, other->nodes[other->first[tree]].cut);
-  predict_samples_free (samples);
 }
 
 /* --- Out of bag --- */
@@ -422,7 +427,7 @@ static void
 test_out_of_bag (void)
 {
   enum { N = 9, TREES = 6 };
-  PredictSamples *samples = friedman_samples (N, 5, 7);
+  g_autoptr (PredictSamples) samples = friedman_samples (N, 5, 7);
   PredictSettings settings = settings_of (PREDICT_EXTRA_TREES, TREES);
   PredictForestReport report;
   g_autoptr (PredictForest) forest = NULL;
@@ -462,7 +467,6 @@ test_out_of_bag (void)
                                     sqrt (fmax (0, squares / n - sum / n * (sum / n))), 1e-6);
   }
   predict_forest_report_clear (&report);
-  predict_samples_free (samples);
 }
 
 /* --- Progress --- */
@@ -470,17 +474,25 @@ test_out_of_bag (void)
 static void
 test_progress (void)
 {
-  PredictSamples *samples = friedman_samples (50, 5, 9);
+  g_autoptr (PredictSamples) samples = friedman_samples (50, 5, 9);
   PredictSettings settings = settings_of (PREDICT_EXTRA_TREES, 10);
   double last = 0;
 
   settings.threads = 1;
   predict_forest_free (predict_forest_fit (samples, &settings, NULL, testing_note_share, &last));
   g_assert_cmpfloat (last, ==, 1);
-  predict_samples_free (samples);
 }
 
 /* --- Forests from files --- */
+
+static void
+assert_refused (const PredictForest *forest)
+{
+  g_autoptr (GError) error = NULL;
+
+  g_assert_null (read_back (forest, &error));
+  g_assert_error (error, BASE_ERROR, BASE_ERROR_JSON);
+}
 
 /* Each of these, and nothing else, is wrong. */
 static void
@@ -503,23 +515,23 @@ test_check (void)
   double values[] = { 1, 2, 3, 4, 5 };
   PredictForest forest = { 2, 1, first, nodes, values };
 
-  memcpy (nodes, good, sizeof nodes);
-  g_assert_true (predict_forest_check (&forest, NULL));
-  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
-    g_autoptr (GError) error = NULL;
+  g_autoptr (PredictForest) back = NULL;
 
+  memcpy (nodes, good, sizeof nodes);
+  back = read_back (&forest, NULL);
+  assert_same_forest (back, &forest);
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     nodes[cases[i].node] = cases[i].wrong;
-    g_assert_false (predict_forest_check (&forest, &error));
-    g_assert_error (error, BASE_ERROR, BASE_ERROR_JSON);
+    assert_refused (&forest);
     memcpy (nodes, good, sizeof nodes);
   }
   values[3] = NAN;
-  g_assert_false (predict_forest_check (&forest, NULL));
+  assert_refused (&forest);
   values[3] = 4;
   first[1] = 0;
-  g_assert_false (predict_forest_check (&forest, NULL));
+  assert_refused (&forest);
   first[1] = 4;
-  g_assert_false (predict_forest_check (&forest, NULL));
+  assert_refused (&forest);
 }
 
 int

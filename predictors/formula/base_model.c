@@ -36,8 +36,6 @@ typedef struct {
   GArray *unit_of_variable, *unit_of_parameter, *unit_of_constant; /* PredictUnit */
 } ModelReader;
 
-static char *line_name (Line *line);
-
 static guint
 line_column (const Line *line, const char *at)
 {
@@ -64,7 +62,7 @@ line_skip_blanks (Line *line)
     line->at++;
 }
 
-/* Skips this character or word if it is next. */
+/* Skips this character if it is next. */
 static bool
 line_take (Line *line, char wanted)
 {
@@ -73,18 +71,6 @@ line_take (Line *line, char wanted)
     return false;
   line->at++;
   return true;
-}
-
-static bool
-line_word (Line *line, const char *word)
-{
-  const char *begin = line->at;
-  g_autofree char *name = line_name (line);
-
-  if (g_strcmp0 (name, word) == 0)
-    return true;
-  line->at = begin;
-  return false;
 }
 
 /* NULL: there is no name here.  The caller frees. */
@@ -99,6 +85,19 @@ line_name (Line *line)
   n = predict_token_name (begin);
   line->at += n;
   return n > 0 ? g_strndup (begin, n) : NULL;
+}
+
+/* Skips this word if it is next. */
+static bool
+line_word (Line *line, const char *word)
+{
+  const char *begin = line->at;
+  g_autofree char *name = line_name (line);
+
+  if (g_strcmp0 (name, word) == 0)
+    return true;
+  line->at = begin;
+  return false;
 }
 
 /* FALSE and the error: there is no finite number.  what: its name in the message, "the value". */
@@ -429,37 +428,34 @@ copy_parameters (const GArray *array)
   return copies;
 }
 
-/* A copy with copies of the texts. */
+/* The texts with a NULL behind them; the array is then empty. */
 static char **
-copy_texts (const GPtrArray *array)
+take_texts (GPtrArray *array)
 {
-  char **texts = g_new0 (char *, array->len + 1);
-
-  for (guint at = 0; at < array->len; at++)
-    texts[at] = g_strdup (array->pdata[at]);
-  return texts;
+  g_ptr_array_add (array, NULL);
+  return (char **) g_ptr_array_steal (array, NULL);
 }
 
 static PredictBaseModel *
-make_model (const ModelReader *reader)
+make_model (ModelReader *reader)
 {
   PredictBaseModel *model = g_new0 (PredictBaseModel, 1);
 
   model->source = g_strdup (reader->line.source);
-  model->names.variables = (const char *const *) copy_texts (reader->variables);
-  model->names.parameters = (const char *const *) copy_texts (reader->parameters);
   model->n_variables = reader->variables->len;
   model->n_parameters = reader->parameters->len;
   model->n_constants = reader->constants->len;
-  model->variable_units = copy_texts (reader->variable_units);
   model->parameters = copy_parameters (reader->parameter);
   model->constants = copy_parameters (reader->constant);
-  model->written = predict_expression_copy (reader->time);
-  model->time = predict_expression_copy (reader->time);
+  model->names.variables = (const char *const *) take_texts (reader->variables);
+  model->names.parameters = (const char *const *) take_texts (reader->parameters);
+  model->variable_units = take_texts (reader->variable_units);
+  model->written = g_steal_pointer (&reader->time);
+  model->time = predict_expression_copy (model->written);
   /* Constants become numbers. */
   for (uint32_t at = 0; at < model->time->n; at++) {
     PredictStep *step = &model->time->steps[at];
-    int32_t constant = step->index - (int32_t) reader->parameters->len;
+    int32_t constant = step->index - (int32_t) model->n_parameters;
 
     if (step->op != PREDICT_OP_PARAMETER || constant < 0)
       continue;
@@ -553,22 +549,16 @@ free_parameters (PredictParameter *parameters, uint32_t n)
   g_free (parameters);
 }
 
-static void
-free_texts (char **texts, uint32_t n)
-{
-  for (uint32_t at = 0; at < n; at++)
-    g_free (texts[at]);
-  g_free (texts);
-}
-
 void
 predict_base_model_free (PredictBaseModel *model)
 {
   if (model == NULL)
     return;
-  free_texts ((char **) model->names.variables, model->n_variables);
-  free_texts ((char **) model->names.parameters, model->n_parameters);
-  free_texts (model->variable_units, model->n_variables);
+  g_strfreev ((char **) model->names.variables);
+  g_strfreev ((char **) model->names.parameters);
+  for (uint32_t at = 0; at < model->n_variables; at++)
+    g_free (model->variable_units[at]);
+  g_free (model->variable_units);
   free_parameters (model->parameters, model->n_parameters);
   free_parameters (model->constants, model->n_constants);
   predict_expression_free (model->time);
@@ -706,7 +696,7 @@ predict_base_model_times (const PredictBaseModel *model, const PredictTable *tab
   g_autoptr (PredictWorkspace) workspace = predict_workspace_new ();
   g_autofree double *parameters = predict_base_model_values (model);
   g_autofree double *times = g_new (double, table->n_rows + 1);
-  g_autofree char *place = NULL, *why = NULL;
+  g_autofree char *why = NULL;
   uint64_t row = 0;
 
   /* Only the variables that the formula names need a column. */
@@ -731,7 +721,6 @@ predict_base_model_times (const PredictBaseModel *model, const PredictTable *tab
   while (isfinite (times[row]))
     row++;
   why = predict_undefined (model->time, &model->names, &points, row, parameters);
-  place = predict_table_place (table, row);
-  g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE, "%s: %s: %s", place, model->source, why);
+  predict_table_refuse (table, row, error, "%s: %s", model->source, why);
   return NULL;
 }

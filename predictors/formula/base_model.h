@@ -40,7 +40,7 @@ typedef struct {
   uint32_t n_constants;
 } PredictBaseModel;
 
-/* NULL and *error (PREDICT_ERROR_MODEL with file, line and column, or G_FILE_ERROR): a line that is
+/* NULL and *error (BASE_ERROR_TEXT with file, line and column, or G_FILE_ERROR): a line that is
  * none of the above, a name twice, or that of a function, or "in", no time or two, a parameter
  * without bounds, a value outside of them, bounds of a logarithm that are not positive, a parameter
  * that time does not depend on, units that do not agree. */
@@ -50,7 +50,7 @@ void predict_base_model_free (PredictBaseModel *model);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (PredictBaseModel, predict_base_model_free)
 
 /* Also these columns of the data, for formulas that will name them; a variable that is there already
- * stays as it is.  FALSE and *error (PREDICT_ERROR_MODEL): no formula can name such a column, or the
+ * stays as it is.  FALSE and *error (BASE_ERROR_TEXT): no formula can name such a column, or the
  * name is that of a parameter or a constant. */
 gboolean predict_base_model_add_variables (PredictBaseModel *model, const char *const *names,
                                            GError **error);

@@ -80,7 +80,7 @@ test_examples (void)
   }
 }
 
-/* What is left when copies take no time: the exchange of each reconstruction. */
+/* The time without copies: the exchange of each reconstruction. */
 static void
 test_reconstructions (void)
 {
@@ -208,7 +208,7 @@ test_errors (void)
       "m:6:17: + of different units: b*n (s) and k (a pure number)" },
     { HEAD "time = a + b*n*2^n", "m:5:17: an exponent must be a pure number: n (B)" },
     { HEAD "time = a + b*n^k",
-      "m:5:15: what is raised to a power that is not a number must be a pure number: n (B)" },
+      "m:5:15: the base of a power whose exponent is not a number must be a pure number: n (B)" },
     { HEAD "time = max(a, n)", "m:5:8: max of different units: a (s) and n (B)" },
   };
 
@@ -281,7 +281,7 @@ test_files (void)
   remove (folder);
 }
 
-/* Formulas that are there mean what they meant; the text declares what was added. */
+/* Existing formulas keep their meaning; the text declares the new variables. */
 static void
 test_added_variables (void)
 {

@@ -114,7 +114,7 @@ random_in (BaseRandom *random, PredictRange range)
   return CLAMP (value, range.low, range.high);
 }
 
-/* Both what evaluation gives and what is true, in long double, lie within. */
+/* The computed value and the true one, in long double, lie within. */
 static void
 test_samples_lie_within (void)
 {
@@ -160,7 +160,7 @@ test_samples_lie_within (void)
   g_assert_cmpuint (n_sure, >, 1000);
 }
 
-/* Shown by halving: what holds everywhere, also where a variable is named twice; and not what is 0 or
+/* Halving shows formulas positive, also where a variable is named twice; but not formulas that are 0 or
  * negative somewhere, however narrow, or 0 but at a face. */
 static void
 test_shown_positive (void)

@@ -86,7 +86,7 @@ PredictExpression *predict_expression_copy (const PredictExpression *expression)
 void predict_expression_free (PredictExpression *expression);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (PredictExpression, predict_expression_free)
 
-/* Of a text on one line.  NULL and *error (PREDICT_ERROR_MODEL) with the place (NULL: the text is
+/* Of a text on one line.  NULL and *error (BASE_ERROR_TEXT) with the place (NULL: the text is
  * all there is): an unknown name (with the known ones), a missing operand or
  * parenthesis, a stray character, a number that is no finite double, nested more than
  * PREDICT_MAX_DEPTH deep, more than PREDICT_MAX_STEPS steps. */

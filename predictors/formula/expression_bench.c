@@ -8,7 +8,7 @@
  *
  * The physical argument: a block of 256 points is 2 KiB a step; the few values that wait stay in
  * the first-level cache, two of them read and one written for each operation.  Leaves, half of the
- * nodes, are only pointed at.  What is left is arithmetic: a division makes four results in about
+ * nodes, are only pointed at.  The rest is arithmetic: a division makes four results in about
  * eight cycles, log and exp take some 30 operations each, a power both.  With few points an
  * operation costs its dispatch, a jump that is not foreseen. */
 #include "predictors/formula/evaluate_blocks.h"

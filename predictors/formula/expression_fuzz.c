@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * What is accepted must be printed and read back to the same steps, keep its values when it is
+ * A formula that is accepted must be printed and read back to the same steps, keep its values when it is
  * simplified, and stay within its bounds. */
 #include ".ci/fuzzing.h"
 #include "base/error.h"

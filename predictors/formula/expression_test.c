@@ -11,7 +11,7 @@
 
 #define TESTING (&expression_testing_names)
 
-/* What is read, and how it is printed again. */
+/* The text that is read, and the one printed. */
 static void
 test_fewest_parentheses (void)
 {
@@ -194,29 +194,6 @@ test_definitions (void)
 }
 
 static void
-test_check (void)
-{
-  const PredictStep x = { .op = PREDICT_OP_VARIABLE, .index = 2 };
-  const PredictStep add = { .op = PREDICT_OP_ADD };
-  const PredictStep cases[][3] = {
-    { x, x, add },
-    { x, add, x },
-    { x, x, x },
-    { x, x, { .op = PREDICT_N_OPS } },
-    { x, { .op = PREDICT_OP_CONSTANT, .value = INFINITY }, add },
-    { x, { .op = PREDICT_OP_VARIABLE, .index = 3 }, add },
-    { x, { .op = PREDICT_OP_PARAMETER, .index = -1 }, add },
-    { x, { .op = PREDICT_OP_LOG }, { .op = PREDICT_OP_INTEGER_POWER, .index = 65 } },
-  };
-
-  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
-    g_autoptr (PredictExpression) expression = predict_expression_new (cases[i], 3);
-
-    g_assert_cmpint (expression_testing_check (expression, 3, 2), ==, i == 0);
-  }
-}
-
-static void
 test_simplified (void)
 {
   static const char *const cases[][2] = {
@@ -310,7 +287,7 @@ test_c (void)
                    "fmax (0.0, -(-np));\n}\n");
 }
 
-/* A program of many random formulas prints what evaluation gives, to rounding. */
+/* A program of many random formulas prints the values of evaluation, to rounding. */
 static void
 test_c_agrees (void)
 {
@@ -373,7 +350,6 @@ main (int argc, char **argv)
   g_test_add_func ("/predict/expression/place", test_place_and_names);
   g_test_add_func ("/predict/expression/limits", test_limits);
   g_test_add_func ("/predict/expression/definitions", test_definitions);
-  g_test_add_func ("/predict/expression/check", test_check);
   g_test_add_func ("/predict/expression/simplified", test_simplified);
   g_test_add_func ("/predict/expression/simplified-values", test_simplified_has_the_same_values);
   g_test_add_func ("/predict/expression/latex", test_latex);

@@ -209,7 +209,7 @@ check_step (const Check *check, const PredictStep *step, Operand *left, const Op
     if (!check_pure (check, step, right, "an exponent"))
       return FALSE;
     if (end_of_right->op != PREDICT_OP_CONSTANT)
-      return check_pure (check, step, left, "what is raised to a power that is not a number");
+      return check_pure (check, step, left, "the base of a power whose exponent is not a number");
     scale (&left->unit, end_of_right->value);
     return TRUE;
   case PREDICT_OP_INTEGER_POWER: scale (&left->unit, step->index); return TRUE;

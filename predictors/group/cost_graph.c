@@ -125,8 +125,8 @@ predict_cut (const PredictCostGraph *graph, const uint32_t *part)
 
 /* --- Costs from times of messages --- */
 
-double
-predict_message_s (const PredictPingPong *table, const double *time_s, double bytes)
+static double
+message_s (const PredictPingPong *table, const double *time_s, double bytes)
 {
   uint32_t last = 1;
   double share;
@@ -142,8 +142,8 @@ predict_message_s (const PredictPingPong *table, const double *time_s, double by
 void
 predict_pair_add (const PredictPingPong *table, PredictPairTime *pair, double count, double bytes)
 {
-  pair->within_s += count * predict_message_s (table, table->within_s, bytes);
-  pair->between_s += count * predict_message_s (table, table->between_s, bytes);
+  pair->within_s += count * message_s (table, table->within_s, bytes);
+  pair->between_s += count * message_s (table, table->between_s, bytes);
 }
 
 PredictCostRows *

@@ -20,7 +20,7 @@ typedef struct {
   const int64_t *cost;       /* [first[n]] */
 } PredictCostGraph;
 
-/* One that owns its rows. */
+/* A graph that owns its rows. */
 typedef struct {
   PredictCostGraph graph;
   uint64_t *first;
@@ -34,9 +34,9 @@ typedef struct {
   double cost;   /* >= 0, finite */
 } PredictCostEdge;
 
-/* Of edges sorted by a, then b, each pair at most once; edges that cost nothing are none.  When all
- * costs are whole they stay as they are; others are scaled by a power of two first, so that all
- * of them together come near PREDICT_MAX_COSTS, and rounded. */
+/* Edges are sorted by a, then b, each pair at most once; edges of cost 0 are left out.  Costs that are
+ * all whole stay as they are; other costs are scaled by a power of two, so that their sum comes near
+ * PREDICT_MAX_COSTS, and rounded. */
 PredictCostRows *predict_cost_rows (uint32_t n, const PredictCostEdge *edges, uint64_t n_edges);
 
 /* The edges among tasks[n], which get the numbers 0 .. n - 1; they ascend. */
@@ -51,21 +51,21 @@ int64_t predict_cut (const PredictCostGraph *graph, const uint32_t *part);
 
 /* --- Costs from times of messages ---
  *
- * Section IV.B, equation 4: of each pair of tasks the times are known that all
- * its messages take within a node and between nodes.  A pair that is faster between
- * nodes costs 1 / (within - between); any other costs C + (between - within), with
- * C = k^2 times the largest cost of the former and k tasks per node.
+ * Section IV.B, equation 4 of the aggregation paper takes, for each pair of tasks, the times of
+ * all its messages within a node and between nodes.  A pair that is faster between nodes costs
+ * 1 / (within - between); any other pair costs C + (between - within), where C is k^2 times the
+ * largest cost of the former and k the tasks per node.
  *
- * To the letter that adds seconds to reciprocals of seconds, has no bound where both
- * times are nearly equal, and gives C to pairs that send nothing.  Mended: such pairs
- * cost nothing, times are divided by the mean of all, and the difference in the
- * reciprocal is at least PREDICT_LEAST_LOSS. */
+ * Taken literally, the equation adds seconds to reciprocals of seconds, has no bound where both
+ * times are nearly equal, and gives C to pairs that send nothing.  In the normalised form such pairs
+ * cost nothing, times are divided by the mean of all times, and the difference in the reciprocal is
+ * at least PREDICT_LEAST_LOSS. */
 #define PREDICT_LEAST_LOSS 0.01
 
-/* The letter has an edge between any two tasks. */
+/* The literal form has an edge between any two tasks. */
 #define PREDICT_LITERAL_MAX_TASKS 4096u
 
-typedef enum { PREDICT_COST_MENDED, PREDICT_COST_LITERAL } PredictCostForm;
+typedef enum { PREDICT_COST_NORMALISED, PREDICT_COST_LITERAL } PredictCostForm;
 
 /* Ping-pongs: one-way times of messages by size; bytes ascend. */
 typedef struct {
@@ -80,14 +80,12 @@ typedef struct {
   double within_s, between_s;
 } PredictPairTime;
 
-/* The time of a message: between two sizes on a straight line, beyond the last one on that of the
- * last two; a smaller one takes as long as the first.  Never less than 0. */
-double predict_message_s (const PredictPingPong *table, const double *time_s, double bytes);
-
-/* Adds `count` messages of `bytes` bytes each. */
+/* Adds `count` messages of `bytes` bytes each.  Times are interpolated linearly between two sizes and
+ * extrapolated from the last two; a message smaller than the first size takes the time of that size.
+ * No time is below 0. */
 void
 predict_pair_add (const PredictPingPong *table, PredictPairTime *pair, double count, double bytes);
 
-/* The costs of pairs that communicate, sorted by a, then b; tasks_per_node is k.  *c becomes C. */
+/* The graph of pairs that communicate, sorted by a, then b; tasks_per_node is k.  *c becomes C. */
 PredictCostRows *predict_edge_costs (uint32_t n, const PredictPairTime *pairs, uint64_t n_pairs,
                                      uint32_t tasks_per_node, PredictCostForm form, double *c);

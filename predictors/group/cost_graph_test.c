@@ -26,9 +26,9 @@ assert_near (double found, double expected)
   g_assert_cmpfloat_with_epsilon (found, expected, 1e-12 * fmax (fabs (expected), 1e-9));
 }
 
-/* Times whose mean is 3 s, in pairs of the tasks 0 to 3.  To the letter: 1/1 and 1/4; C = 2^2 * max (1,
- * 1/4) = 4, also for the pairs 0-2 and 1-3 that send nothing.  Mended, by a mean of 3 s: 1/(1/3),
- * 1/(4/3), C = 4 * 3, gains 2/3 and 0. */
+/* Times whose mean is 3 s, in pairs of the tasks 0 to 3.  Literally: 1/1 and 1/4; C = 2^2 * max (1,
+ * 1/4) = 4, also for the pairs 0-2 and 1-3 that send nothing.  Normalised by
+ * a mean of 3 s: 1/(1/3), 1/(4/3), C = 4 * 3, gains 2/3 and 0. */
 static void
 test_by_hand (void)
 {
@@ -37,9 +37,11 @@ test_by_hand (void)
     double c, costs[4][4]; /* above the diagonal */
   } cases[] = {
     { PREDICT_COST_LITERAL, 4, { { 0, 6, 4, 4 }, { 0, 0, 1, 4 }, { 0, 0, 0, 0.25 } } },
-    { PREDICT_COST_MENDED, 12, { { 0, 12 + 2.0 / 3, 0, 12 }, { 0, 0, 3, 0 }, { 0, 0, 0, 0.75 } } },
+    { PREDICT_COST_NORMALISED,
+      12,
+      { { 0, 12 + 2.0 / 3, 0, 12 }, { 0, 0, 3, 0 }, { 0, 0, 0, 0.75 } } },
   };
-  /* Nearly equal times: 1e9 to the letter, at most 1 / PREDICT_LEAST_LOSS mended. */
+  /* Nearly equal times: 1e9 literally, at most 1 / PREDICT_LEAST_LOSS normalised. */
   static const PredictPairTime near[] = { { 0, 1, 1 + 1e-9, 1 } };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
@@ -56,15 +58,15 @@ test_by_hand (void)
         assert_near (cost_of (rows, a, b), cases[i].costs[a][b]);
         assert_near (cost_of (rows, b, a), cases[i].costs[a][b]);
       }
-    g_assert_cmpuint (rows->first[4], ==, cases[i].form == PREDICT_COST_MENDED ? 8 : 12);
+    g_assert_cmpuint (rows->first[4], ==, cases[i].form == PREDICT_COST_NORMALISED ? 8 : 12);
     g_assert_cmpfloat (cost_of (of_near, 0, 1), >,
-                       cases[i].form == PREDICT_COST_MENDED ? 99.9999 : 0.99e9);
-    if (cases[i].form == PREDICT_COST_MENDED)
+                       cases[i].form == PREDICT_COST_NORMALISED ? 99.9999 : 0.99e9);
+    if (cases[i].form == PREDICT_COST_NORMALISED)
       assert_near (cost_of (of_near, 0, 1), 100);
   }
 }
 
-/* Mended costs do not depend on the unit of time; the letter's do. */
+/* Normalised costs do not depend on the unit of time. */
 static void
 test_unit_of_time (void)
 {
@@ -75,13 +77,13 @@ test_unit_of_time (void)
   for (gsize i = 0; i < G_N_ELEMENTS (pairs); i++)
     in_us[i] = (PredictPairTime){ pairs[i].a, pairs[i].b, pairs[i].within_s * 1e6,
                                   pairs[i].between_s * 1e6 };
-  rows = predict_edge_costs (4, pairs, G_N_ELEMENTS (pairs), 2, PREDICT_COST_MENDED, &c);
-  of_us = predict_edge_costs (4, in_us, G_N_ELEMENTS (pairs), 2, PREDICT_COST_MENDED, &c_us);
+  rows = predict_edge_costs (4, pairs, G_N_ELEMENTS (pairs), 2, PREDICT_COST_NORMALISED, &c);
+  of_us = predict_edge_costs (4, in_us, G_N_ELEMENTS (pairs), 2, PREDICT_COST_NORMALISED, &c_us);
   assert_near (c_us, c);
   assert_near (cost_of (of_us, 0, 1), cost_of (rows, 0, 1));
 }
 
-/* No pair gains between nodes: C is 0, and pairs that send nothing have no edge even to the letter. */
+/* No pair gains between nodes: C is 0, and pairs that send nothing have no edge in the literal form either. */
 static void
 test_all_gain_within (void)
 {
@@ -100,14 +102,17 @@ static void
 test_messages (void)
 {
   static const double bytes[] = { 8, 16 }, within_s[] = { 1, 3 }, between_s[] = { 2, 2 };
+  static const double cases[][2] = { { 0, 1 }, { 8, 1 }, { 12, 2 }, { 16, 3 }, { 32, 7 } };
   const PredictPingPong table = { 2, bytes, within_s, between_s };
   PredictPairTime pair = { 0, 1, 0, 0 };
 
-  assert_near (predict_message_s (&table, within_s, 0), 1);
-  assert_near (predict_message_s (&table, within_s, 8), 1);
-  assert_near (predict_message_s (&table, within_s, 12), 2);
-  assert_near (predict_message_s (&table, within_s, 16), 3);
-  assert_near (predict_message_s (&table, within_s, 32), 7);
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    PredictPairTime one = { 0, 1, 0, 0 };
+
+    predict_pair_add (&table, &one, 1, cases[i][0]);
+    assert_near (one.within_s, cases[i][1]);
+    assert_near (one.between_s, 2);
+  }
   predict_pair_add (&table, &pair, 10, 12);
   predict_pair_add (&table, &pair, 1, 1);
   assert_near (pair.within_s, 21);

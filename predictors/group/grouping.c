@@ -1,4 +1,4 @@
-/* grouping.c - which tasks belong together: many starts, each perturbed many times.
+/* grouping.c - the tasks that belong together: many starts, each perturbed many times.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "predictors/group/grouping.h"
@@ -130,13 +130,13 @@ divide (const PredictCostGraph *all, uint32_t all_parts, const uint32_t *tasks, 
   chosen = g_new (uint32_t, n);
   /* The better of two starts: blocks, and grown parts. */
   halves = predict_partition_new (&rows->graph, 2, size, size);
-  predict_partition_better (halves);
+  predict_partition_improve (halves);
   cut = predict_partition_cut (halves);
   memcpy (half, predict_partition_of (halves), n * sizeof *half);
   if (cut > 0) {
     grow (&rows->graph, 2, size, chosen);
     predict_partition_set (halves, chosen);
-    predict_partition_better (halves);
+    predict_partition_improve (halves);
     if (predict_partition_cut (halves) < cut)
       memcpy (half, predict_partition_of (halves), n * sizeof *half);
   }
@@ -255,9 +255,9 @@ improve_perturbed (PredictPartition *parts, const PredictCostGraph *graph, uint6
       if (p[2] != p[0])
         predict_partition_exchange (parts, passed, random_member (parts, p[2], random));
     }
-    predict_partition_better (parts);
+    predict_partition_improve (parts);
     if (predict_partition_cut (parts) > cut)
-      predict_partition_take_back (parts);
+      predict_partition_undo (parts);
     else
       predict_partition_keep (parts);
     cut = predict_partition_cut (parts);
@@ -337,8 +337,8 @@ predict_group (const PredictCostGraph *graph, const PredictGroupOptions *options
 
     predict_partition_set (parts, part);
     trial.cut_start = predict_partition_cut (parts);
-    predict_partition_better (parts);
-    trial.cut_bettered = predict_partition_cut (parts);
+    predict_partition_improve (parts);
+    trial.cut_improved = predict_partition_cut (parts);
     improve_perturbed (parts, graph, until, &random);
     trial.cut = predict_partition_cut (parts);
     g_array_append_val (groups->trials, trial);

@@ -257,7 +257,7 @@ predict_partition_keep (PredictPartition *parts)
 }
 
 void
-predict_partition_take_back (PredictPartition *parts)
+predict_partition_undo (PredictPartition *parts)
 {
   for (guint i = parts->exchanges->len; i-- > 0;) {
     Exchange change = g_array_index (parts->exchanges, Exchange, i);
@@ -562,7 +562,7 @@ find_near (PredictPartition *parts, uint32_t part)
 }
 
 void
-predict_partition_better (PredictPartition *parts)
+predict_partition_improve (PredictPartition *parts)
 {
   while (parts->n_waiting > 0) {
     uint32_t part = parts->queue[parts->queue_head], n_near = find_near (parts, part);

@@ -4,8 +4,8 @@
  *
  * Stands in for fitted.c: PREDICT_MEAN is the mean of y; PREDICT_TREE is y of the nearest sample
  * it has learned from (sum of absolute differences, the first of equals), and the deviation is the
- * distance; PREDICT_LINEAR cannot be fitted and tells the first y.  Of threads it has as many as the
- * settings say. */
+ * distance; PREDICT_LINEAR cannot be fitted; its error names the first y.  Threads are as many
+ * as in the settings. */
 #pragma once
 
 #include "predictors/model/fitted.h"

@@ -313,7 +313,7 @@ read_linear (JsonObject *object, guint n_features, GError **error)
     linear->use[feature] = (PredictColumnUse) use;
   }
   if (!known)
-    base_json_fail ("columns", "how each column is used", error);
+    base_json_fail ("columns", "one use for each column", error);
   return known ? g_steal_pointer (&linear) : NULL;
 }
 
@@ -353,7 +353,7 @@ read_svr (JsonObject *object, guint n_features, GError **error)
   svr->n_vectors = (uint32_t) n_vectors;
   for (gsize i = 0; i < n_values + n_vectors; i++)
     if (!isfinite (i < n_values ? (double) svr->vectors[i] : svr->coefficients[i - n_values])) {
-      base_json_fail ("vectors", "of finite numbers", error);
+      base_json_fail ("vectors", "an array of finite numbers", error);
       return NULL;
     }
   return g_steal_pointer (&svr);

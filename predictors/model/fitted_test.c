@@ -134,7 +134,7 @@ parse (const char *text, GError **error)
   return predict_fitted_read (json_node_get_object (root), error);
 }
 
-/* Every bit of what is predicted, and every byte of the text. */
+/* Every bit of the predictions, and every byte of the text. */
 static void
 test_round_trip (gconstpointer data)
 {
@@ -197,7 +197,7 @@ test_refused_trees (void)
     { "\"n_features\":2", "\"n_features\":-1", "\"n_features\"" },
     { "\"bootstrap\":false", "\"bootstrap\":0", "\"bootstrap\"" },
     { "[3]", "[2]", "3 values for 2 nodes" },
-    { "[3]", "[]", "one tree" },
+    { "[3]", "[]", "at least one tree" },
     { "[3]", "[0]", "numbers of nodes" },
     { "[3]", "[\"a\"]", "finite numbers" },
     { "[3]", "[2147483648]", "numbers of nodes" },

@@ -2,8 +2,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * Both answer the same question about the rows of a table; a formula has neither
- * intervals nor where it was learned. */
+ * Both predict the rows of a table; a formula has neither intervals nor a training
+ * table. */
 #pragma once
 
 #include "predictors/formula/base_model.h"

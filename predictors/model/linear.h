@@ -7,7 +7,7 @@
  * the constant is not penalised.
  *
  * LAPACK factors the features (QR, by blocks of rows), and so its digits depend on
- * whose BLAS is installed, on its threads and on the processor.  What is returned does
+ * the BLAS that is installed, on its threads and on the processor.  The result does
  * not: residuals are then computed with twice the digits, in a fixed order, and the
  * coefficients corrected until nothing changes (Björck 1987, corrected seminormal
  * equations).  They end as the solution for the standardised columns, rounded to double. */

@@ -2,7 +2,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/random.h"
-#include "predictors/correction/genetic.h"
 #include "predictors/model/linear.h"
 #include "predictors/model/scale.h"
 #include "predictors/predict_error.h"
@@ -50,7 +49,7 @@ fit (PredictSamples samples, double ridge)
   return linear;
 }
 
-/* What is predicted where all features are 0. */
+/* The prediction where all features are 0. */
 static double
 origin (const PredictLinear *linear)
 {
@@ -72,8 +71,8 @@ test_longley (void)
   g_assert_cmpfloat (fabs (origin (linear) / LONGLEY_CONSTANT - 1), <, 2e-14);
 }
 
-/* NIST StRD, data set Wampler1: a polynomial of degree 5 whose coefficients are all 1.  What is
- * lost is lost by standardising in doubles. */
+/* NIST StRD, data set Wampler1: a polynomial of degree 5 whose coefficients are all 1.  The
+ * digits lost are lost by standardising in doubles. */
 static void
 test_polynomial (void)
 {
@@ -269,7 +268,7 @@ make_ridge_samples (guint n, guint p, double noise, gboolean is_dependent, uint6
   BaseRandom random = base_random_stream (seed, 0);
 
   for (guint i = 0; i < n; i++) {
-    samples->y[i] = 3 + noise * predict_random_normal (&random);
+    samples->y[i] = 3 + noise * testing_normal (&random);
     for (guint k = 0; k < p; k++) {
       float *x = &samples->x[k * n + i];
 
@@ -320,7 +319,7 @@ solve_by_elimination (double matrix[][MAX_SIZE + 1], guint n)
     matrix[k][n] /= matrix[k][k];
 }
 
-/* What the normal equations of all other samples predict of one; the constant bears no penalty. */
+/* The prediction of one sample by the normal equations of all others; the constant is not penalised. */
 static double
 predict_without (const PredictSamples *samples, guint left_out, double ridge)
 {

@@ -28,7 +28,7 @@ typedef struct {
 } Learning;
 
 static void
-tell (void *data, double share)
+report_share (void *data, double share)
 {
   const Learning *learning = data;
 
@@ -97,7 +97,7 @@ fit (Learning *learning, PredictModel *model, GError **error)
   PredictForestReport report;
 
   begin_step (learning, 1);
-  model->fitted = predict_fit (samples, &recipe->settings, &report, tell, learning, error);
+  model->fitted = predict_fit (samples, &recipe->settings, &report, report_share, learning, error);
   if (model->fitted == NULL)
     return FALSE;
   model->importances = g_steal_pointer (&report.importances);
@@ -116,7 +116,7 @@ fit (Learning *learning, PredictModel *model, GError **error)
 
     begin_step (learning, n_folds);
     if (!predict_evaluate (samples, learning->group, learning->n_groups, &recipe->settings, &trial,
-                           &evaluation, tell, learning, error))
+                           &evaluation, report_share, learning, error))
       return FALSE;
     calibrate (learning, model, evaluation.predicted, evaluation.deviation);
   }
@@ -132,7 +132,7 @@ permute (Learning *learning, PredictModel *model, GError **error)
   guint n_features = learning->samples->n_features;
   guint n_folds = MIN (PERMUTATION_FOLDS, learning->n_groups);
   g_autofree uint32_t *fold = g_new (uint32_t, n);
-  g_autofree bool *is_test = g_new (bool, n), *is_training = g_new (bool, n);
+  g_autofree bool *is_test = g_new (bool, n);
   g_autofree double *of_fold = g_new (double, n_features);
   BaseRandom random = base_random_stream (recipe->settings.seed, STREAM_PERMUTATION);
 
@@ -146,12 +146,10 @@ permute (Learning *learning, PredictModel *model, GError **error)
     g_autoptr (PredictSamples) test = NULL;
     g_autoptr (PredictFitted) fitted = NULL;
 
-    for (uint64_t i = 0; i < n; i++) {
+    for (uint64_t i = 0; i < n; i++)
       is_test[i] = fold[i] == k;
-      is_training[i] = fold[i] != k;
-    }
-    training = predict_samples_select (learning->samples, is_training);
-    test = predict_samples_select (learning->samples, is_test);
+    training = predict_samples_select (learning->samples, is_test, false);
+    test = predict_samples_select (learning->samples, is_test, true);
     fitted = predict_fit (training, &recipe->settings, NULL, NULL, NULL, error);
     if (fitted == NULL)
       return FALSE;
@@ -160,7 +158,7 @@ permute (Learning *learning, PredictModel *model, GError **error)
                                             recipe->settings.threads, of_fold);
     for (guint feature = 0; feature < n_features; feature++)
       model->permutation[feature] += of_fold[feature];
-    tell (learning, (k + 1.0) / n_folds);
+    report_share (learning, (k + 1.0) / n_folds);
   }
   for (guint feature = 0; feature < n_features; feature++)
     model->permutation[feature] /= n_folds;
@@ -260,8 +258,9 @@ predict_model_train (const PredictTable *table, const PredictRecipe *recipe,
   if (trial.repeats > 0) {
     trial.log_target = recipe->log_target;
     begin_step (&learning, fits_of (&trial));
-    model->evaluated = predict_evaluate (samples, group, learning.n_groups, &recipe->settings,
-                                         &trial, &model->evaluation, tell, &learning, error);
+    model->evaluated =
+        predict_evaluate (samples, group, learning.n_groups, &recipe->settings, &trial,
+                          &model->evaluation, report_share, &learning, error);
     if (!model->evaluated)
       return NULL;
   }
@@ -312,8 +311,8 @@ check_predicted (const PredictModel *model, const PredictTable *table, const Pre
       g_autofree char *place = predict_table_place (table, row);
 
       g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_NUMERIC,
-                   "%s: the prediction of %s overflows: the row is too far from what the model has "
-                   "learned",
+                   "%s: the prediction of %s overflows: the row is too far from the training "
+                   "samples",
                    place, model->target);
       return FALSE;
     }
@@ -342,7 +341,7 @@ predict_model_apply (const PredictModel *model, const PredictTable *table, doubl
     if (unit != NULL && *unit != '\0' && *model->units[i] != '\0' &&
         strcmp (unit, model->units[i]) != 0) {
       g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE,
-                   "%s: \"%s\" is in %s, and the model has learned it in %s", table->source,
+                   "%s: \"%s\" is in %s; the model was trained in %s", table->source,
                    model->features[i], unit, model->units[i]);
       return FALSE;
     }

@@ -17,7 +17,7 @@ typedef struct {
   const char *group; /* column whose equal cells stay on one side of a split; NULL */
   PredictSettings settings;
   guint calibration_folds;   /* for intervals where nothing is out of bag, or samples come in groups
-                                  (what is out of bag then has twins in it): 10 */
+                                  (samples out of bag then have near copies in it): 10 */
   PredictTrial trial;        /* repeats 0: not evaluated */
   guint permutation_repeats; /* of each feature, for importances by permutation; 0: none */
 } PredictRecipe;
@@ -57,7 +57,7 @@ typedef struct {
 } PredictAnswer;
 
 /* level 0: no interval.  FALSE and *error when the table lacks a feature (all that are missing are
- * named), or a value or what is predicted of it is not a finite number.  threads as in PredictSettings, 0: one per
+ * named), or a value or its prediction is not a finite number.  threads as in PredictSettings, 0: one per
  * processor. */
 gboolean predict_model_apply (const PredictModel *model, const PredictTable *table, double level,
                               guint threads, PredictAnswer *answer, GError **error);

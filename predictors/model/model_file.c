@@ -83,7 +83,7 @@ read_features (JsonObject *root, PredictModel *model, GError **error)
   guint n = features != NULL ? json_array_get_length (features) : 0;
 
   if (n == 0)
-    return features != NULL && base_json_fail ("features", "of one feature at least", error);
+    return features != NULL && base_json_fail ("features", "a list of at least one feature", error);
   model->features = g_new0 (char *, n + 1);
   model->units = g_new0 (char *, n + 1);
   model->smallest = g_new0 (double, n);
@@ -105,7 +105,7 @@ read_features (JsonObject *root, PredictModel *model, GError **error)
       return FALSE;
     for (guint k = 0; k < i; k++)
       if (strcmp (model->features[k], model->features[i]) == 0)
-        return base_json_fail (model->features[i], "a feature once", error);
+        return base_json_fail (model->features[i], "a unique name", error);
     if (!base_json_number (from, "smallest", &model->smallest[i], error) ||
         !base_json_number (from, "largest", &model->largest[i], error) ||
         !base_json_number_or_null (from, "importance", &model->importances[i], error) ||
@@ -171,7 +171,7 @@ read_interval (JsonObject *root, PredictInterval *interval, GError **error)
     return FALSE;
   if (interval->groups > interval->of || interval->n > interval->of ||
       (interval->n == 0) != (interval->groups == 0) || interval->of > UINT32_MAX)
-    return base_json_fail ("interval", "of as many samples as it says", error);
+    return base_json_fail ("interval", "consistent in its counts of samples", error);
   if (interval->floor < 0)
     return base_json_fail ("floor", "a number from 0", error);
   for (uint32_t k = 0; k < interval->n; last = interval->scores[k++])
@@ -202,7 +202,7 @@ model_from_json (JsonObject *root, GError **error)
       !(model->fitted = predict_fitted_read (learned, error)))
     return NULL;
   if (predict_fitted_n_features (model->fitted) != g_strv_length (model->features)) {
-    base_json_fail ("n_features", "how many features are named", error);
+    base_json_fail ("n_features", "the number of features named", error);
     return NULL;
   }
   return g_steal_pointer (&model);

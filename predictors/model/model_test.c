@@ -109,7 +109,7 @@ test_round_trip (void)
   g_assert_cmpstr (back->version, ==, PACKAGE_VERSION);
 }
 
-/* Function 2 is of x0, x1 and x2; x3 hardly matters: 125 of noise are above what it does. */
+/* Function 2 is of x0, x1 and x2; x3 hardly matters: the noise of 125 is larger than its effect. */
 static void
 test_permutation (void)
 {
@@ -125,7 +125,7 @@ test_permutation (void)
   g_assert_cmpfloat (fabs (model->permutation[3]), <, 0.05);
 }
 
-/* Every row has two twins in the bags of nearly all trees: what is out of bag seems to be known. */
+/* Every row has two twins in the bags of nearly all trees: out-of-bag errors are far too small. */
 static void
 test_twins_out_of_bag (void)
 {
@@ -244,7 +244,7 @@ test_refused_tables (void)
   } cases[] = {
     { one, NULL, "other.csv lacks a column that the model needs: \"x3\"" },
     { none, NULL, "other.csv lacks columns that the model needs: \"x0\", \"x1\", \"x3\"" },
-    { model_features, "KiB", "other.csv: \"x0\" is in KiB, and the model has learned it in bytes" },
+    { model_features, "KiB", "other.csv: \"x0\" is in KiB; the model was trained in bytes" },
   };
   g_autoptr (PredictTable) bytes = table_of (model_features, "bytes", 3, 1);
   g_autoptr (PredictTable) unknown = table_of (model_features, NULL, 3, 1);
@@ -360,7 +360,7 @@ csv_of (const PredictTable *table)
   return g_string_free (text, FALSE);
 }
 
-/* What doc/examples/predict_model.py prints of a model and a table; the caller frees. */
+/* The output of doc/examples/predict_model.py for a model and a table; the caller frees. */
 static char *
 ask_python (const PredictModel *model, const PredictTable *table)
 {
@@ -449,7 +449,7 @@ test_refused_files (void)
       "a model of another version, hopcast.model/2; this program reads hopcast.model/1" },
     { "hopcast.model/1", "hopcast.run/1", "no hopcast.model/1 but hopcast.run/1" },
     { "\"schema\" : \"hopcast.model/1\",", "", "\"schema\"" },
-    { "\"name\" : \"x1\"", "\"name\" : \"x0\"", "\"x0\" is not a feature once" },
+    { "\"name\" : \"x1\"", "\"name\" : \"x0\"", "\"x0\" is not a unique name" },
     { "\"name\" : \"x1\"", "\"name\" : \"\"", "\"name\" is not" },
     { "\"smallest\" : ", "\"smallest\" : NaN, \"a\" : ", "no JSON" },
     { "\"smallest\" : ", "\"smallest\" : null, \"a\" : ", "\"smallest\"" },

@@ -2,8 +2,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * Mean and deviation are those of the training samples; the same ones scale the samples that are
- * predicted later. */
+ * Mean and deviation are those of the training samples; they also scale the samples predicted
+ * later. */
 #pragma once
 
 #include <stdint.h>

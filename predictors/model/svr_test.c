@@ -1,4 +1,4 @@
-/* svr_test.c - support vectors against a problem that is solved by hand, and what is refused.
+/* svr_test.c - support vectors against a problem solved by hand, and refusals.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "predictors/model/svr.h"

@@ -26,8 +26,8 @@ typedef struct {
   uint64_t test_samples; /* of the first */
   PredictSpread scores[PREDICT_N_SCORES];
   PredictSpread mispredicted;
-  /* Of folds: what each sample was predicted by the model that had not seen it ([n_samples], of the
-   * first deal, in the unit of y: a logarithm when y is), and the spread of the trees; NULL of random
+  /* Of folds: the prediction of each sample by the model that had not seen it ([n_samples], of the
+   * first deal, in the unit of y: a logarithm when y is), and the spread of the trees; NULL for random
    * splits. */
   double *predicted, *deviation;
 } PredictEvaluation;
@@ -42,5 +42,19 @@ gboolean predict_evaluate (const PredictSamples *samples, const uint32_t *group,
 void predict_evaluation_clear (PredictEvaluation *evaluation);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (PredictEvaluation, predict_evaluation_clear)
 
+/* --- One division, and the spread over many --- */
+
+/* Fits to the samples without is_test[i] and scores on those with it, by one thread.  Their
+ * predictions, and the spread of the trees, go to predicted[i] and deviation[i] of the same i, in the
+ * unit of y; other elements are left alone; both may be NULL.  FALSE and *error: see predict_fit(). */
+gboolean predict_holdout (const PredictSamples *samples, const bool *is_test,
+                          const PredictSettings *settings, gboolean log_target, double *predicted,
+                          double *deviation, PredictScores *scores, GError **error);
+
+/* Takes errors[n]; FALSE and the first in *error when there is one. */
+gboolean predict_first_error (GError **errors, guint n, GError **error);
+
 /* Quantiles as numpy's default: linear between the order statistics.  Sorts `values`. */
 PredictSpread predict_spread (double *values, guint n);
+/* Of each score over the tests: spreads[PREDICT_N_SCORES]. */
+void predict_spread_scores (const PredictScores *scores, guint n, PredictSpread *spreads);

@@ -207,7 +207,7 @@ test_progress (void)
   g_assert_cmpfloat (last, ==, 1);
 }
 
-/* -- what is wrong --------------------------------------------------------- */
+/* -- refusals -------------------------------------------------------------- */
 
 static void
 test_refusals (void)
@@ -240,7 +240,7 @@ test_refusals (void)
   }
 }
 
-/* What cannot be fitted in the first split is told, whoever finds it. */
+/* The error is that of the first split, whichever thread finds one first. */
 static void
 test_first_error (void)
 {

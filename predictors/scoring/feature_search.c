@@ -5,7 +5,6 @@
 
 #include "predictors/forest/work_threads.h"
 #include "predictors/predict_error.h"
-#include "predictors/scoring/holdout.h"
 #include "predictors/table/samples.h"
 
 #include <math.h>
@@ -256,7 +255,7 @@ make_outer (const Searcher *whole, guint number, PredictScores *scores, guint *t
   const PredictSearch *search = whole->search;
   uint64_t n = whole->samples->n_samples;
   BaseRandom random = base_random_stream (search->seed, number);
-  g_autofree bool *is_test = g_new (bool, n), *is_training = g_new (bool, n);
+  g_autofree bool *is_test = g_new (bool, n);
   g_autofree uint32_t *group = NULL;
   g_autoptr (PredictSamples) training = NULL;
   g_autoptr (PredictSamples) projected = NULL;
@@ -266,11 +265,9 @@ make_outer (const Searcher *whole, guint number, PredictScores *scores, guint *t
   PredictSettings settings;
 
   predict_split_draw (&random, whole->group, n, whole->n_groups, search->test_share, is_test);
-  for (uint64_t i = 0; i < n; i++)
-    is_training[i] = !is_test[i];
   searcher.group = group =
-      predict_split_groups (whole->group, is_training, n, whole->n_groups, &searcher.n_groups);
-  searcher.samples = training = predict_samples_select (whole->samples, is_training);
+      predict_split_groups (whole->group, is_test, false, n, whole->n_groups, &searcher.n_groups);
+  searcher.samples = training = predict_samples_select (whole->samples, is_test, false);
   searcher.seed = base_random_next (&random);
   searcher.tried = tried;
   if (!run_search (&searcher, error))
@@ -318,7 +315,7 @@ predict_feature_search (const PredictSamples *samples, const uint32_t *group, ui
   }
   if (sets > MAX_SETS) {
     g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_OPTION,
-                 "of %u features there are %.3g sets of up to %u: more than %d are not all tried",
+                 "%u features have %.3g sets of up to %u; an exhaustive search tries at most %d",
                  n_features, sets, largest, MAX_SETS);
     return FALSE;
   }

@@ -1,4 +1,4 @@
-/* feature_search.h - which features together predict best (SC13 paper, section 5.4).
+/* feature_search.h - the features that together predict best (SC13 paper, section 5.4).
  *
  * SPDX-License-Identifier: Apache-2.0
  *

@@ -231,7 +231,7 @@ test_threads_change_nothing (void)
     g_assert_cmpuint (bits_of (choice_at (&two, i)), ==, bits_of (choice_at (&five, i)));
 }
 
-/* -- what is wrong --------------------------------------------------------- */
+/* -- refusals -------------------------------------------------------------- */
 
 static void
 test_refusals (void)
@@ -246,7 +246,7 @@ test_refusals (void)
     const char *message;
   } cases[] = {
     { &no_sets, &nearest, 8, FEW, "at least 1 feature" },
-    { &too_many, &nearest, 40, FEW, "of 40 features there are 4.6e+06 sets" },
+    { &too_many, &nearest, 40, FEW, "40 features have 4.6e+06 sets" },
     { &no_share, &nearest, 8, FEW, "test share" },
     { &usual, &nearest, 8, 4, "4 groups" },
     { &usual, &nearest, 8, 6, "4 groups" }, /* of 6, the outer split leaves 4 */

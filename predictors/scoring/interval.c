@@ -4,6 +4,7 @@
 #include "predictors/scoring/interval.h"
 
 #include "base/int128.h"
+#include "predictors/scoring/scores.h"
 
 #include <glib.h>
 #include <math.h>
@@ -11,16 +12,8 @@
 #include <stdlib.h>
 
 #define MAX_SCORES 1000u
-/* Of what level times a count may be above a whole number by rounding. */
+/* A level times a count may be above a whole number by this much, by rounding. */
 #define ROUNDING 1e-9
-
-static int
-compare_doubles (const void *a, const void *b)
-{
-  double x = *(const double *) a, y = *(const double *) b;
-
-  return (x > y) - (x < y);
-}
 
 PredictInterval
 predict_interval_calibrate (const double *observed, const double *predicted,
@@ -46,7 +39,7 @@ predict_interval_calibrate (const double *observed, const double *predicted,
       scores[k++] = interval.floor > 0
                         ? fabs (observed[i] - predicted[i]) / (deviation[i] + interval.floor)
                         : 0;
-  qsort (scores, interval.of, sizeof *scores, compare_doubles);
+  qsort (scores, interval.of, sizeof *scores, predict_compare_values);
 
   /* Kept score k, from 0, has this rank, from 1, among all: the first of rank r or more is
    * k = floor (n (r - 1) / of). */

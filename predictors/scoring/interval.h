@@ -1,4 +1,4 @@
-/* interval.h - between which values a prediction probably lies.
+/* interval.h - the interval in which a value probably lies.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -19,7 +19,7 @@ typedef struct {
   uint64_t of;     /* samples calibrated on */
   uint64_t groups; /* that they belong to */
   double *scores; /* [n] ascending; all of them up to 1,000 samples, else evenly spaced quantiles */
-  double floor;   /* added to deviations: what there is when all trees agree; > 0 unless all errors
+  double floor;   /* added to deviations, for where all trees agree; > 0 unless all errors
                       are 0 */
 } PredictInterval;
 

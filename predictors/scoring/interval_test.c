@@ -59,7 +59,7 @@ test_quantiles (void)
   }
 }
 
-/* What is kept of 25,000 scores is never below the wanted one, and one in thousand above. */
+/* The score kept of 25,000 is never below the wanted one, and at most one in a thousand above. */
 static void
 test_many (void)
 {
@@ -316,8 +316,8 @@ test_diabetes (void)
   check_coverage ("diabetes, bootstrap", of_bags);
 }
 
-/* 40 rows, each eight times: a tree knows what it has seen a twin of, and thinks that it knows all.
- * Groups tell what new rows will be like, also to a forest with a bootstrap. */
+/* 40 rows, each eight times: a tree has seen a twin of each row and so takes its errors for small.
+ * With groups the errors are those of new rows, also of a forest with a bootstrap. */
 static void
 test_twins (void)
 {

@@ -42,6 +42,14 @@ predict_score_direction (PredictScore score)
 
 /* -- sorting values -------------------------------------------------------- */
 
+int
+predict_compare_values (const void *a, const void *b)
+{
+  double x = *(const double *) a, y = *(const double *) b;
+
+  return (x > y) - (x < y);
+}
+
 typedef struct {
   uint64_t key; /* as the value, in the order of unsigned integers */
   uint32_t sample;

@@ -49,6 +49,9 @@ int predict_score_direction (PredictScore score);
 
 /* --- The order of values --- */
 
+/* For qsort() of doubles, ascending; none is NaN. */
+int predict_compare_values (const void *a, const void *b);
+
 typedef struct {
   uint32_t *rank; /* [n] twice the mean place of a value among all, from 0: equal values share it */
   uint32_t *order; /* [n] samples by value, those of equal values in their own order */

@@ -41,13 +41,12 @@ static PredictSamples *
 refuse (const PredictTable *table, const PredictColumn *column, uint64_t row, const char *problem,
         GError **error)
 {
-  g_autofree char *place = predict_table_place (table, row);
   g_autofree char *name = base_quote (column->name);
   char number[BASE_DECIMAL_SIZE];
 
   base_decimal_print (number, column->numbers[row]);
-  g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE, "%s: column %s: %s%s%s", place, name,
-               number, *number != '\0' ? " " : "", problem);
+  predict_table_refuse (table, row, error, "column %s: %s%s%s", name, number,
+                        *number != '\0' ? " " : "", problem);
   return NULL;
 }
 
@@ -133,21 +132,21 @@ predict_samples_from (const PredictTable *table, const char *const *features, co
 /* -- parts --------------------------------------------------------------- */
 
 PredictSamples *
-predict_samples_select (const PredictSamples *samples, const bool *chosen)
+predict_samples_select (const PredictSamples *samples, const bool *is_test, bool wanted)
 {
   PredictSamples *selected;
   uint64_t n = 0, at = 0;
 
   for (uint64_t sample = 0; sample < samples->n_samples; sample++)
-    n += chosen[sample];
+    n += is_test[sample] == wanted;
   selected = predict_samples_new (n, samples->n_features, samples->y != NULL);
   for (guint feature = 0; feature < samples->n_features; feature++)
     for (uint64_t sample = 0; sample < samples->n_samples; sample++)
-      if (chosen[sample])
+      if (is_test[sample] == wanted)
         selected->x[at++] = samples->x[feature * samples->n_samples + sample];
   at = 0;
   for (uint64_t sample = 0; samples->y != NULL && sample < samples->n_samples; sample++)
-    if (chosen[sample])
+    if (is_test[sample] == wanted)
       selected->y[at++] = samples->y[sample];
   return selected;
 }
@@ -209,19 +208,19 @@ predict_split_deal (BaseRandom *random, const uint32_t *group, uint64_t n, uint3
 }
 
 uint32_t *
-predict_split_groups (const uint32_t *group, const bool *chosen, uint64_t n, uint32_t n_groups,
-                      uint32_t *n_left)
+predict_split_groups (const uint32_t *group, const bool *is_test, bool wanted, uint64_t n,
+                      uint32_t n_groups, uint32_t *n_left)
 {
   g_autofree uint32_t *number = g_new0 (uint32_t, n_groups); /* from 1; 0: not met yet */
   uint32_t *left = g_new (uint32_t, n);
-  uint64_t n_chosen = 0;
+  uint64_t next = 0;
 
   *n_left = 0;
   for (uint64_t i = 0; i < n; i++)
-    if (chosen[i]) {
+    if (is_test[i] == wanted) {
       if (number[group[i]] == 0)
         number[group[i]] = ++*n_left;
-      left[n_chosen++] = number[group[i]] - 1;
+      left[next++] = number[group[i]] - 1;
     }
   return left;
 }

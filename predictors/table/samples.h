@@ -29,8 +29,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (PredictSamples, predict_samples_free)
 PredictSamples *predict_samples_from (const PredictTable *table, const char *const *features,
                                       const char *target, gboolean log, GError **error);
 
-/* Those with chosen[i]; the caller frees. */
-PredictSamples *predict_samples_select (const PredictSamples *samples, const bool *chosen);
+/* The samples i with is_test[i] == wanted; the caller frees. */
+PredictSamples *
+predict_samples_select (const PredictSamples *samples, const bool *is_test, bool wanted);
 
 /* Only `columns` ([n_columns], indices of features); the caller frees. */
 PredictSamples *
@@ -51,7 +52,7 @@ void predict_split_draw (BaseRandom *random, const uint32_t *group, uint64_t n, 
 void predict_split_deal (BaseRandom *random, const uint32_t *group, uint64_t n, uint32_t n_groups,
                          guint n_folds, uint32_t *fold);
 
-/* Of the samples with chosen[i], in their order: group[], numbered anew, and how many there are.  The
- * caller frees. */
-uint32_t *predict_split_groups (const uint32_t *group, const bool *chosen, uint64_t n,
+/* The groups of the samples i with is_test[i] == wanted, in the order of the samples, numbered anew;
+ * *n_left is their number.  The caller frees. */
+uint32_t *predict_split_groups (const uint32_t *group, const bool *is_test, bool wanted, uint64_t n,
                                 uint32_t n_groups, uint32_t *n_left);

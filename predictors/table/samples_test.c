@@ -51,7 +51,7 @@ test_columns (void)
   assert_floats (blind->x, x, G_N_ELEMENTS (x));
 }
 
-/* One number of a table is changed, and the error must say what was wrong with it. */
+/* One number of a table is changed, and the error names its fault. */
 static void
 test_refusals (void)
 {
@@ -93,7 +93,7 @@ test_refusals (void)
   }
 }
 
-/* What is allowed at the limits: the largest float, a negative target, and what is not used. */
+/* Allowed: the largest float, a negative target, and NaN in a column that is not used. */
 static void
 test_limits (void)
 {
@@ -150,22 +150,26 @@ test_target_range (void)
 static void
 test_select_and_project (void)
 {
-  static const bool chosen[] = { true, false, true };
+  static const bool is_test[] = { true, false, true };
   static const guint columns[] = { 1, 0, 1 };
   static const float selected_x[] = { 0.1F, 7, 1, 4 };
   static const float projected_x[] = { 1, 2, 4, 0.1F, -3, 7, 1, 2, 4 };
   g_autoptr (PredictTable) table = table_new ();
   g_autoptr (PredictSamples) samples = predict_samples_from (table, both, "t", FALSE, NULL);
   g_autoptr (PredictSamples) blind = predict_samples_from (table, both, NULL, FALSE, NULL);
-  g_autoptr (PredictSamples) selected = predict_samples_select (samples, chosen);
+  g_autoptr (PredictSamples) selected = predict_samples_select (samples, is_test, true);
+  g_autoptr (PredictSamples) others = predict_samples_select (samples, is_test, false);
   g_autoptr (PredictSamples) projected = predict_samples_project (samples, columns, 3);
-  g_autoptr (PredictSamples) blind_selected = predict_samples_select (blind, chosen);
+  g_autoptr (PredictSamples) blind_selected = predict_samples_select (blind, is_test, true);
   g_autoptr (PredictSamples) blind_projected = predict_samples_project (blind, columns, 1);
 
   g_assert_cmpuint (selected->n_samples, ==, 2);
   g_assert_cmpuint (selected->n_features, ==, 2);
   assert_floats (selected->x, selected_x, G_N_ELEMENTS (selected_x));
   g_assert_cmpfloat (selected->y[1], ==, 40);
+  g_assert_cmpuint (others->n_samples, ==, 1);
+  g_assert_cmpfloat (others->x[1], ==, 2);
+  g_assert_cmpfloat (others->y[0], ==, 20);
   g_assert_cmpuint (projected->n_samples, ==, 3);
   g_assert_cmpuint (projected->n_features, ==, 3);
   assert_floats (projected->x, projected_x, G_N_ELEMENTS (projected_x));
@@ -294,9 +298,9 @@ static void
 test_groups_of_some (void)
 {
   static const uint32_t group[] = { 0, 3, 1, 3, 2, 0 }, wanted[] = { 0, 1, 0, 2 };
-  static const bool chosen[] = { false, true, true, true, false, true };
+  static const bool is_test[] = { true, false, false, false, true, false };
   uint32_t n_left;
-  g_autofree uint32_t *left = predict_split_groups (group, chosen, 6, 4, &n_left);
+  g_autofree uint32_t *left = predict_split_groups (group, is_test, false, 6, 4, &n_left);
 
   g_assert_cmpuint (n_left, ==, 3);
   g_assert_cmpmem (left, sizeof wanted, wanted, sizeof wanted);

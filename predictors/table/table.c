@@ -12,8 +12,8 @@
 #include <math.h>
 #include <string.h>
 
-/* An error about a missing column lists so many names. */
-#define MAX_TOLD 12
+/* Names that an error about a missing column lists. */
+#define MAX_LISTED 12
 
 PredictTable *
 predict_table_new (const char *source, uint64_t n_rows)
@@ -147,13 +147,13 @@ list_columns (const PredictTable *table, const char *name)
   guint n = 0;
 
   for (guint column = 0; column < table->n_columns; column++)
-    if ((name == NULL || is_alike (name, table->columns[column].name)) && n++ < MAX_TOLD) {
+    if ((name == NULL || is_alike (name, table->columns[column].name)) && n++ < MAX_LISTED) {
       g_autofree char *quoted = base_quote (table->columns[column].name);
 
       g_string_append_printf (list, "%s%s", n > 1 ? ", " : "", quoted);
     }
-  if (n > MAX_TOLD)
-    g_string_append_printf (list, " and %u more", n - MAX_TOLD);
+  if (n > MAX_LISTED)
+    g_string_append_printf (list, " and %u more", n - MAX_LISTED);
   return g_string_free (list, FALSE);
 }
 
@@ -206,7 +206,7 @@ const PredictColumn *
 predict_table_numbers (const PredictTable *table, const char *name, GError **error)
 {
   const PredictColumn *column = predict_table_find (table, name);
-  g_autofree char *quoted = NULL, *place = NULL, *text = NULL;
+  g_autofree char *quoted = NULL, *text = NULL;
 
   if (column == NULL) {
     set_missing (table, name, error);
@@ -220,10 +220,9 @@ predict_table_numbers (const PredictTable *table, const char *name, GError **err
                  table->source, quoted);
     return NULL;
   }
-  place = predict_table_place (table, column->text_row);
   text = base_quote (g_ptr_array_index (column->labels, column->texts[column->text_row]));
-  g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE, "%s: column %s: %s is not a number",
-               place, quoted, text);
+  predict_table_refuse (table, column->text_row, error, "column %s: %s is not a number", quoted,
+                        text);
   return NULL;
 }
 
@@ -231,13 +230,10 @@ const double *
 predict_table_finite (const PredictTable *table, const char *name, GError **error)
 {
   const PredictColumn *column = predict_table_numbers (table, name, error);
-  g_autofree char *place = NULL;
 
   for (uint64_t row = 0; column != NULL && row < table->n_rows; row++)
     if (!isfinite (column->numbers[row])) {
-      place = predict_table_place (table, row);
-      g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE,
-                   "%s: column \"%s\" has no finite number", place, name);
+      predict_table_refuse (table, row, error, "column \"%s\" has no finite number", name);
       return NULL;
     }
   return column ? column->numbers : NULL;
@@ -249,6 +245,20 @@ predict_table_place (const PredictTable *table, uint64_t row)
   if (table->lines == NULL)
     return g_strdup_printf ("%s, row %" G_GUINT64_FORMAT, table->source, row + 1);
   return g_strdup_printf ("%s:%" G_GUINT64_FORMAT, table->source, table->lines[row]);
+}
+
+gboolean
+predict_table_refuse (const PredictTable *table, uint64_t row, GError **error, const char *format,
+                      ...)
+{
+  g_autofree char *place = predict_table_place (table, row), *message = NULL;
+  va_list arguments;
+
+  va_start (arguments, format);
+  message = g_strdup_vprintf (format, arguments);
+  va_end (arguments);
+  g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE, "%s: %s", place, message);
+  return FALSE;
 }
 
 char *
@@ -340,7 +350,7 @@ predict_table_groups (const PredictTable *table, const char *name, uint32_t *n_g
   }
   if (table->n_rows >= G_MAXUINT32) {
     g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE,
-                 "%s: %" G_GUINT64_FORMAT " rows are too many to be in groups", table->source,
+                 "%s: %" G_GUINT64_FORMAT " rows are too many for groups", table->source,
                  table->n_rows);
     return NULL;
   }
@@ -361,7 +371,7 @@ predict_table_groups (const PredictTable *table, const char *name, uint32_t *n_g
       group[row] = GPOINTER_TO_UINT (number);
     }
   } else {
-    /* Labels are in order of appearance, as groups are to be. */
+    /* Labels are in order of appearance, like groups. */
     memcpy (group, column->texts, table->n_rows * sizeof *group);
     *n_groups = column->labels->len;
   }

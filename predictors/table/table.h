@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * What everything in this room learns from.  A column is of numbers when every
+ * The input of all learning in this room.  A column is of numbers when every
  * cell that is not empty is one (also nan and inf, of any case), otherwise of
  * texts.  Values lie by columns, so that ten million rows of a few columns are
  * read at the speed of the disk and cost 8 bytes a number, 4 bytes a text. */
@@ -23,7 +23,7 @@ typedef struct {
 } PredictColumn;
 
 typedef struct {
-  char *source; /* what errors call it: the path */
+  char *source; /* its name in errors: the path */
   uint64_t n_rows;
   guint n_columns;
   PredictColumn *columns; /* [n_columns] */
@@ -65,6 +65,10 @@ const double *predict_table_finite (const PredictTable *table, const char *name,
 
 /* "FILE:LINE" of a row, or "FILE, row N"; the caller frees. */
 char *predict_table_place (const PredictTable *table, uint64_t row);
+
+/* Sets *error (PREDICT_ERROR_TABLE) to that place and the message.  Always FALSE. */
+gboolean predict_table_refuse (const PredictTable *table, uint64_t row, GError **error,
+                               const char *format, ...) G_GNUC_PRINTF (4, 5);
 
 /* The text of a cell as it would stand in CSV, without quotes: of a number the shortest that reads
  * back the same, "" of NaN; the caller frees. */

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * Of what is a table all cells are looked at, and written out again: that must
+ * All cells of a table are looked at, and written out again: that must
  * read back as the same table. */
 #include ".ci/fuzzing.h"
 #include "base/error.h"

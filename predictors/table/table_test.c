@@ -247,7 +247,7 @@ test_bad_gzip (void)
   testing_take_error (&error, BASE_ERROR, "damaged gzip file");
 }
 
-/* A text in the last of many rows: what was read as a number comes back as it was written. */
+/* A text in the last of many rows: cells read as numbers come back as they were written. */
 static void
 test_text_at_the_end (void)
 {
@@ -280,7 +280,7 @@ write_all (gpointer data)
   return NULL;
 }
 
-/* What can be read only once is read twice all the same. */
+/* A pipe is read twice all the same. */
 static void
 test_pipe (void)
 {
@@ -407,7 +407,7 @@ test_pick (void)
   g_assert_nonnull (strstr (error->message, "column \"b\" holds texts"));
 }
 
-/* What must tell, and must not tell, two tables apart.  The hash of column n is that of the bytes
+/* Differences that must, and must not, change the hash.  The hash of column n is that of the bytes
  * "n\0numbers\0" and three doubles, lowest byte first, by sha256sum. */
 static void
 test_hash (void)

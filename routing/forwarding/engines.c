@@ -126,8 +126,9 @@ route_shortest (RouteForwarding *tables, bool any_switch)
   for (uint32_t at = 0; at < n; at++) {
     uint32_t number, leaf = route_leaf_of (tables, order[at], &number);
 
+    queue[0] = leaf;
     if (leaf != last)
-      route_distances (&work.cables, tables->n_switches, leaf, hops, queue);
+      route_distances (&work.cables, tables->n_switches, hops, queue, 1);
     last = leaf;
     shortest_to (&work, order[at], leaf, number, any_switch);
   }
@@ -166,35 +167,6 @@ count_adapters (const RouteForwarding *tables)
   return n;
 }
 
-/* Distances from all switches with mark[] set, at once; UINT32_MAX where no
- * cables lead to any. */
-static uint32_t *
-distances_from_marked (const RouteCables *cables, uint32_t n_switches, const bool *mark)
-{
-  uint32_t *level = g_new (uint32_t, n_switches + 1);
-  g_autofree uint32_t *queue = g_new (uint32_t, n_switches + 1);
-  uint32_t first = 0, n = 0;
-
-  for (uint32_t at = 0; at < n_switches; at++) {
-    level[at] = mark[at] ? 0 : UINT32_MAX;
-    if (mark[at])
-      queue[n++] = at;
-  }
-  while (first < n) {
-    uint32_t at = queue[first++];
-
-    for (uint32_t cable = cables->first[at]; cable < cables->first[at + 1]; cable++) {
-      uint32_t to = cables->cables[cable].to;
-
-      if (level[to] != UINT32_MAX)
-        continue;
-      level[to] = level[at] + 1;
-      queue[n++] = to;
-    }
-  }
-  return level;
-}
-
 /* Distance of every switch from the nearest root, in cables: roots are 0, and
  * going up means going to a smaller level.  Roots are the switches from which
  * nearly all adapters are at one distance: more than 9 of 10 at this distance, and
@@ -208,19 +180,21 @@ levels_from_roots (const RouteForwarding *tables, const RouteCables *cables)
 {
   uint32_t n = tables->n_switches;
   g_autofree uint32_t *adapters = count_adapters (tables);
-  g_autofree uint32_t *hops = g_new (uint32_t, n + 1), *queue = g_new (uint32_t, n + 1);
+  g_autofree uint32_t *hops = g_new (uint32_t, n + 1);
+  g_autofree uint32_t *queue = g_new (uint32_t, n + 1);
   g_autofree uint32_t *at_distance = g_new (uint32_t, n + 1);
   g_autofree uint32_t *piece = g_new (uint32_t, n + 1);   /* the first switch of the part */
   g_autofree uint32_t *common = g_new (uint32_t, n + 1);  /* distance of nearly all adapters */
   g_autofree uint32_t *nearest = g_new (uint32_t, n + 1); /* [piece] the smallest of these */
-  g_autofree bool *is_root = g_new0 (bool, n + 1);
+  uint32_t n_roots = 0;
 
   for (uint32_t at = 0; at < n; at++)
     nearest[at] = UINT32_MAX;
   for (uint32_t from = 0; from < n; from++) {
     uint32_t n_adapters = 0, n_high = 0, n_some = 0, high = UINT32_MAX;
 
-    route_distances (cables, n, from, hops, queue);
+    queue[0] = from;
+    route_distances (cables, n, hops, queue, 1);
     memset (at_distance, 0, (n + 1) * sizeof *at_distance);
     piece[from] = UINT32_MAX;
     for (uint32_t at = 0; at < n; at++) {
@@ -243,9 +217,11 @@ levels_from_roots (const RouteForwarding *tables, const RouteCables *cables)
   for (uint32_t at = 0; at < n; at++) {
     if (nearest[piece[at]] == UINT32_MAX && adapters[at] > 0)
       return NULL;
-    is_root[at] = common[at] != UINT32_MAX && common[at] == nearest[piece[at]];
+    if (common[at] != UINT32_MAX && common[at] == nearest[piece[at]])
+      queue[n_roots++] = at;
   }
-  return distances_from_marked (cables, n, is_root);
+  route_distances (cables, n, hops, queue, n_roots);
+  return g_steal_pointer (&hops);
 }
 
 /* --- updn: never up again after going down ---
@@ -550,18 +526,19 @@ static gboolean
 engine_ftree (RouteForwarding *tables, GError **error)
 {
   FatTree work = { .tables = tables, .cables = route_cables_new (tables) };
-  uint32_t n = tables->n_switches, n_cables = work.cables.first[n];
+  uint32_t n = tables->n_switches, n_cables = work.cables.first[n], n_leaves = 0;
   g_autofree uint32_t *adapters = count_adapters (tables);
-  g_autofree bool *leaves = g_new0 (bool, n + 1);
-  g_autofree uint32_t *level = NULL; /* distance from the nearest switch with adapters */
+  g_autofree uint32_t *level = g_new (uint32_t, n + 1); /* from the nearest with adapters */
   g_autofree uint32_t *down_used = g_new0 (uint32_t, n_cables + 1);
   g_autofree uint32_t *up_used = g_new0 (uint32_t, n_cables + 1);
   g_autofree uint32_t *below = g_new (uint32_t, n + 1);
   gboolean done;
 
   for (uint32_t at = 0; at < n; at++)
-    leaves[at] = adapters[at] > 0;
-  work.level = level = distances_from_marked (&work.cables, n, leaves);
+    if (adapters[at] > 0)
+      below[n_leaves++] = at;
+  route_distances (&work.cables, n, level, below, n_leaves);
+  work.level = level;
   work.down_used = down_used;
   work.up_used = up_used;
   work.below = below;

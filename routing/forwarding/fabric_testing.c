@@ -3,28 +3,24 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "routing/forwarding/fabric_testing.h"
 
-#include ".ci/test_data.h"
 #include "topology/topology_testing.h"
 
 #include <glib/gstdio.h>
 
-TopoFabric *
-fabric_testing_shared (const char *name)
+RouteForwarding *
+fabric_testing_routes (const TopoFabric *fabric, const char *routes, GError **error)
 {
-  g_autofree char *in_data = g_build_filename ("fabrics", name, NULL);
-  g_autofree char *path = test_data (in_data);
-  g_autoptr (GError) error = NULL;
-  TopoFabric *fabric = path != NULL ? topo_fabric_load (path, &error) : NULL;
+  TopoMachine machine = { .fabric = (TopoFabric *) fabric, .routes = (char *) routes };
 
-  g_assert_no_error (error);
-  return fabric;
+  machine.parameters.switches.vls = 15;
+  return route_forwarding_of_machine (&machine, error);
 }
 
 RouteForwarding *
 fabric_testing_tables (const TopoFabric *fabric, const char *routes)
 {
   g_autoptr (GError) error = NULL;
-  RouteForwarding *tables = route_forwarding_new_named (fabric, routes, &error);
+  RouteForwarding *tables = fabric_testing_routes (fabric, routes, &error);
 
   g_assert_no_error (error);
   return tables;

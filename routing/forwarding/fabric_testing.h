@@ -5,12 +5,11 @@
 
 #include "routing/forwarding/forwarding.h"
 
-/* A file of the shared data, which is not part of the project; NULL, and the test
- * skipped, when it is not there. */
-TopoFabric *fabric_testing_shared (const char *name);
-
-/* Tables by name, as a machine has them. */
+/* The tables that `routes` of a machine with 15 virtual lanes names; the first asserts that there
+ * are some. */
 RouteForwarding *fabric_testing_tables (const TopoFabric *fabric, const char *routes);
+RouteForwarding *
+fabric_testing_routes (const TopoFabric *fabric, const char *routes, GError **error);
 
 /* Asserts that both tables have ways of the same lengths between all pairs. */
 void fabric_testing_same_hops (const RouteForwarding *a, const RouteForwarding *b);

@@ -124,17 +124,17 @@ route_leaf_of (const RouteForwarding *tables, uint32_t destination, uint32_t *nu
 }
 
 void
-route_distances (const RouteCables *cables, uint32_t n_switches, uint32_t root, uint32_t *hops,
-                 uint32_t *queue)
+route_distances (const RouteCables *cables, uint32_t n_switches, uint32_t *hops, uint32_t *queue,
+                 uint32_t n_roots)
 {
-  uint32_t first = 0, n = 0;
+  uint32_t n = n_roots;
 
   for (uint32_t at = 0; at < n_switches; at++)
     hops[at] = UINT32_MAX;
-  hops[root] = 0;
-  queue[n++] = root;
-  while (first < n) {
-    uint32_t at = queue[first++];
+  for (uint32_t root = 0; root < n_roots; root++)
+    hops[queue[root]] = 0;
+  for (uint32_t first = 0; first < n; first++) {
+    uint32_t at = queue[first];
 
     for (uint32_t cable = cables->first[at]; cable < cables->first[at + 1]; cable++) {
       uint32_t to = cables->cables[cable].to;

@@ -92,18 +92,11 @@ route_forwarding_compute (const TopoFabric *fabric, const char *engine, GError *
  * switch.  Errors name file and line; so does a switch without a table. */
 RouteForwarding *route_forwarding_load (const TopoFabric *fabric, const char *path, GError **error);
 
-#define ROUTE_MAX_VLS 15 /* data lanes that a packet's header can name */
-
-/* What `routes` of a machine's spec names: one of the engines, opensm:ENGINE
- * for tables that an installed OpenSM computes, or a path; any of them after
- * layers: with its pairs on as few virtual lanes as keep them from deadlock.
- * OpenSM's lash, dfsssp and nue bring their own lanes.  Up to ROUTE_MAX_VLS
- * lanes. */
-RouteForwarding *
-route_forwarding_new_named (const TopoFabric *fabric, const char *routes, GError **error);
-
-/* The same for a machine that is a fabric, whose ports have so many lanes as
- * its parameters say (switch.vls); *error when the tables need more. */
+/* The tables that `routes` of a machine that is a fabric names: one of the
+ * engines, opensm:ENGINE for tables that an installed OpenSM computes, or a path;
+ * any of them after layers: with its pairs on as few virtual lanes as keep them
+ * from deadlock.  OpenSM's lash, dfsssp and nue bring their own lanes.  *error
+ * when the tables need more lanes than the ports have (switch.vls). */
 RouteForwarding *route_forwarding_of_machine (const TopoMachine *machine, GError **error);
 
 /* Fills in what an adaptive switch may choose among (RouteForwarding.group):

@@ -39,7 +39,7 @@ route_forwarding_set (RouteForwarding *tables, uint32_t at_switch, uint32_t dest
   tables->out[(size_t) at_switch * tables->n_destinations + destination] = (uint8_t) number;
 }
 
-/* hops[switch]: distance to `root` in cables, UINT32_MAX where there is no
- * way; queue has room for n_switches. */
-void route_distances (const RouteCables *cables, uint32_t n_switches, uint32_t root, uint32_t *hops,
-                      uint32_t *queue);
+/* hops[switch]: distance in cables from the nearest root, UINT32_MAX where there is no
+ * way; queue has room for n_switches, the first n_roots of which are the roots. */
+void route_distances (const RouteCables *cables, uint32_t n_switches, uint32_t *hops,
+                      uint32_t *queue, uint32_t n_roots);

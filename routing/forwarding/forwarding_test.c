@@ -35,8 +35,7 @@ assert_loads (const RouteFabricSurvey *survey, uint64_t min, double median, uint
 static void
 test_avakas (void)
 {
-  g_autoptr (TopoFabric) fabric =
-      fabric_testing_shared ("avakas/ib-subnet-fe80_0000_0000_0000.txt");
+  g_autoptr (TopoFabric) fabric = topo_testing_fabric ("avakas/ib-subnet-fe80_0000_0000_0000.txt");
   g_autoptr (RouteForwarding) tables = NULL;
   g_autoptr (RouteForwarding) minhop = NULL;
   g_autoptr (RouteFabricSurvey) survey = NULL;
@@ -61,7 +60,7 @@ static void
 test_tables_of_the_tree (void)
 {
   static const char *const dumps[] = { "ft324/opensm-lfts.dump", "ft324/opensm-minhop-lfts.dump" };
-  g_autoptr (TopoFabric) fabric = fabric_testing_shared ("ft324/ft_324.net");
+  g_autoptr (TopoFabric) fabric = topo_testing_fabric ("ft324/ft_324.net");
 
   for (guint at = 0; fabric != NULL && at < G_N_ELEMENTS (dumps); at++) {
     g_autoptr (RouteForwarding) tables = load_tables (fabric, dumps[at]);
@@ -87,7 +86,7 @@ test_engines_equal_opensm (void)
   };
 
   for (guint at = 0; at < G_N_ELEMENTS (cases); at++) {
-    g_autoptr (TopoFabric) fabric = fabric_testing_shared (cases[at].fabric);
+    g_autoptr (TopoFabric) fabric = topo_testing_fabric (cases[at].fabric);
     g_autoptr (RouteForwarding) theirs = NULL;
 
     if (fabric == NULL)
@@ -115,7 +114,7 @@ test_minhop_is_opensms (void)
   };
 
   for (guint at = 0; at < G_N_ELEMENTS (names); at++) {
-    g_autoptr (TopoFabric) fabric = fabric_testing_shared (names[at][0]);
+    g_autoptr (TopoFabric) fabric = topo_testing_fabric (names[at][0]);
     g_autoptr (RouteForwarding) theirs = NULL;
     g_autoptr (RouteForwarding) ours = NULL;
 
@@ -134,7 +133,7 @@ test_minhop_is_opensms (void)
 static void
 test_x5 (void)
 {
-  g_autoptr (TopoFabric) fabric = fabric_testing_shared ("x5/X5.topofile");
+  g_autoptr (TopoFabric) fabric = topo_testing_fabric ("x5/X5.topofile");
   g_autoptr (RouteForwarding) tables = NULL;
   g_autoptr (RouteFabricSurvey) survey = NULL;
 
@@ -224,7 +223,7 @@ test_credit_loops (void)
 static void
 test_irregular_tree (void)
 {
-  g_autoptr (TopoFabric) x5 = fabric_testing_shared ("x5/X5.topofile");
+  g_autoptr (TopoFabric) x5 = topo_testing_fabric ("x5/X5.topofile");
   g_autoptr (RouteForwarding) tables = NULL;
   g_autoptr (RouteForwarding) minhop = NULL;
   g_autoptr (RouteFabricSurvey) survey = NULL;

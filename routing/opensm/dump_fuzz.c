@@ -105,7 +105,7 @@ check (const uint8_t *data, size_t size)
   }
   survey = route_fabric_survey_new (tables);
   check_ways (tables, survey);
-  g_assert_true (route_forwarding_add_layers (tables, ROUTE_MAX_VLS, &error));
+  g_assert_true (route_forwarding_add_layers (tables, 15, &error));
   layered = route_fabric_survey_new (tables);
   g_assert_true (layered->credit_loops == 0 || layered->unreachable > 0);
 }

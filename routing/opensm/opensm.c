@@ -196,6 +196,20 @@ start (const Run *run, const char *const *arguments, char **environment, const c
   return started;
 }
 
+/* Sets *error: "routes=opensm:ENGINE: ...".  Always FALSE. */
+static gboolean G_GNUC_PRINTF (4, 5)
+    fail (const Run *run, TopoError code, GError **error, const char *format, ...)
+{
+  g_autofree char *message = NULL;
+  va_list arguments;
+
+  va_start (arguments, format);
+  message = g_strdup_vprintf (format, arguments);
+  va_end (arguments);
+  g_set_error (error, TOPO_ERROR, (int) code, "routes=opensm:%s: %s", run->engine, message);
+  return FALSE;
+}
+
 static bool
 log_says (const Run *run, const char *log, const char *text)
 {
@@ -240,8 +254,7 @@ start_ibsim (Run *run, char **environment, GError **error)
   }
   if (run->ibsim != 0 && log_says (run, "ibsim.log", READY_MESSAGE))
     return TRUE;
-  g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
-               "routes=opensm: ibsim does not take the fabric");
+  g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE, "routes=opensm: ibsim refuses the fabric");
   return FALSE;
 }
 
@@ -264,22 +277,17 @@ engine_refused (const Run *run, GError **error)
   g_autofree char *log = NULL, *reason = NULL;
   g_auto (GStrv) lines = NULL;
 
-  if (log_says (run, "osm.log", unknown)) {
-    g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
-                 "routes=opensm:%s: OpenSM has no such routing engine", run->engine);
-    return TRUE;
-  }
-  if (!log_says (run, "osm.log", "No routing engine able to successfully configure"))
+  if (!g_file_get_contents (path, &log, NULL, NULL))
     return FALSE;
-  if (log_says (run, "osm.log", "not a fat-tree")) {
-    g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
-                 "routes=opensm:%s: OpenSM's engine refuses %s: it is not a fat tree", run->engine,
-                 run->fabric->source);
-    return TRUE;
-  }
+  if (strstr (log, unknown) != NULL)
+    return !fail (run, TOPO_ERROR_RANGE, error, "OpenSM has no such routing engine");
+  if (strstr (log, "No routing engine able to successfully configure") == NULL)
+    return FALSE;
+  if (strstr (log, "not a fat-tree") != NULL)
+    return !fail (run, TOPO_ERROR_RANGE, error, "OpenSM's engine refuses %s: it is not a fat tree",
+                  run->fabric->source);
   /* The first error about routing in the log, without time and number. */
-  g_file_get_contents (path, &log, NULL, NULL);
-  lines = g_strsplit (log != NULL ? log : "", "\n", -1);
+  lines = g_strsplit (log, "\n", -1);
   for (guint at = 0; lines[at] != NULL && reason == NULL; at++) {
     const char *text = strstr (lines[at], ": ERR ");
 
@@ -287,10 +295,8 @@ engine_refused (const Run *run, GError **error)
       if (strstr (text, words[word]) != NULL && (text = strchr (text + 2, ':')) != NULL)
         reason = g_strstrip (g_strdup (text + 1));
   }
-  g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
-               "routes=opensm:%s: OpenSM's engine refuses %s%s%s", run->engine, run->fabric->source,
-               reason != NULL ? ": " : "", reason != NULL ? reason : "");
-  return TRUE;
+  return !fail (run, TOPO_ERROR_RANGE, error, "OpenSM's engine refuses %s%s%s", run->fabric->source,
+                reason != NULL ? ": " : "", reason != NULL ? reason : "");
 }
 
 /* Waits for the end of OpenSM's sweep; OpenSM keeps running when lanes are to be queried. */
@@ -303,22 +309,16 @@ wait_for_tables (Run *run, GError **error)
   while (!has_ended (&run->opensm) && !(stays && log_says (run, "osm.log", "SUBNET UP"))) {
     if (engine_refused (run, error))
       return FALSE;
-    if (g_get_monotonic_time () > run->last_us) {
-      g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
-                   "routes=opensm:%s: OpenSM has not routed %s within %d s", run->engine,
+    if (g_get_monotonic_time () > run->last_us)
+      return fail (run, TOPO_ERROR_RANGE, error, "OpenSM has not routed %s within %d s",
                    run->fabric->source, (int) (LIMIT_US / G_USEC_PER_SEC));
-      return FALSE;
-    }
     g_usleep (POLL_US);
   }
   if (engine_refused (run, error))
     return FALSE;
-  if (log_says (run, "osm.log", done) && stays == (run->opensm != 0))
-    return TRUE;
-  g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
-               "routes=opensm:%s: OpenSM ended without tables for %s", run->engine,
+  return (log_says (run, "osm.log", done) && stays == (run->opensm != 0)) ||
+         fail (run, TOPO_ERROR_RANGE, error, "OpenSM ended without tables for %s",
                run->fabric->source);
-  return FALSE;
 }
 
 static gboolean
@@ -396,9 +396,9 @@ read_tables (const Run *run, const char *socket_name, uint32_t max_vls, GError *
   tables = route_forwarding_load (&renamed, path, &cause);
   if (tables == NULL) {
     /* Without the path: the dump is temporary. */
-    g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
-                 "routes=opensm:%s: OpenSM's tables do not fit %s, which may fall apart%s",
-                 run->engine, fabric->source, strrchr (cause->message, ':'));
+    fail (run, TOPO_ERROR_RANGE, error,
+          "OpenSM's tables do not fit %s, which may be disconnected%s", fabric->source,
+          strrchr (cause->message, ':'));
     return NULL;
   }
   tables->fabric = fabric;
@@ -419,14 +419,12 @@ route_opensm_run (const TopoFabric *fabric, const char *engine, uint32_t max_vls
   RouteForwarding *tables = NULL;
 
   if (strcmp (engine, "torus-2QoS") == 0) {
-    g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
-                 "routes=opensm:torus-2QoS: its packets change virtual lanes on the way, which is "
-                 "not modelled");
+    fail (&run, TOPO_ERROR_RANGE, error,
+          "its packets change virtual lanes on the way, which is not modelled");
     return NULL;
   }
   if (engine[strspn (engine, G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "-_")] != '\0') {
-    g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX,
-                 "routes=opensm:%s: expected the name of one of OpenSM's routing engines", engine);
+    fail (&run, TOPO_ERROR_SYNTAX, error, "expected the name of one of OpenSM's routing engines");
     return NULL;
   }
   if (!folder_make (&run.folder, error)) {

@@ -128,13 +128,6 @@ connect_socket (int fd, const char *other)
   return connect (fd, (const struct sockaddr *) &name, length) == 0;
 }
 
-static gboolean
-connection_failed (const char *what, GError **error)
-{
-  g_set_error_literal (error, TOPO_ERROR, TOPO_ERROR_RANGE, what);
-  return FALSE;
-}
-
 /* Sends a query, which may get lost; false when ibsim is gone. */
 static bool
 query_send (const Line *line, uint32_t transaction, uint16_t from_lid, uint16_t to_lid)
@@ -182,10 +175,11 @@ failed (const Lanes *work, const char *what, GError **error)
 static gboolean
 too_many (const Lanes *work, uint32_t n_vls, GError **error)
 {
-  g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
-               "routes=%s: OpenSM needs %u virtual lanes, and the switches have %u (switch.vls)",
-               work->tables->engine, n_vls, work->lanes->max_vls);
-  return FALSE;
+  g_autofree char *what =
+      g_strdup_printf ("OpenSM needs %u virtual lanes, and the switches have %u (switch.vls)",
+                       n_vls, work->lanes->max_vls);
+
+  return failed (work, what, error);
 }
 
 /* Lines of a GUID and the first and last of its LIDs. */
@@ -219,7 +213,7 @@ read_lids (Lanes *work, GError **error)
     work->lid[destination] = (uint16_t) GPOINTER_TO_UINT (g_hash_table_lookup (lids, &guid));
   }
   work->line.manager_lid = (uint16_t) GPOINTER_TO_UINT (g_hash_table_lookup (lids, &manager));
-  return work->line.manager_lid != 0 || failed (work, "OpenSM's LIDs are not known", error);
+  return work->line.manager_lid != 0 || failed (work, "OpenSM has not stored its LIDs", error);
 }
 
 /* The numbers of the lines "N. lane: PATHS" after the one with `head`. */
@@ -276,7 +270,7 @@ read_layers (Lanes *work, GError **error)
     guint n_lanes = count_lanes (before[n_layers], after + level, n_after - level);
 
     if (n_lanes == 0)
-      return failed (work, "the lanes of OpenSM's layers are not known", error);
+      return failed (work, "OpenSM's log does not give the lanes of its layers", error);
     while (n_lanes-- > 0)
       work->layer[level++] = (uint8_t) n_layers;
   }
@@ -374,10 +368,10 @@ ask_from (Lanes *work, uint32_t at)
   return true;
 }
 
+/* Joins the fabric of the ibsim with this socket. */
 static gboolean
 connect_to_ibsim (Lanes *work, GError **error)
 {
-  /* Joins the fabric of the ibsim with this socket. */
   const char *base = work->lanes->socket_name;
   uint32_t id = (uint32_t) getpid ();
   g_autofree char *control = g_strdup_printf ("%s:ctl%u", base, id);
@@ -393,18 +387,14 @@ connect_to_ibsim (Lanes *work, GError **error)
   work->line.control = open_socket (control);
   work->line.data = open_socket (data);
   if (work->line.control < 0 || !connect_socket (work->line.control, their_control))
-    return connection_failed ("cannot reach ibsim", error);
+    return failed (work, "cannot reach ibsim", error);
   if (work->line.data < 0 ||
       send (work->line.control, &message, sizeof message, 0) != sizeof message ||
       recv (work->line.control, &message, sizeof message, 0) != sizeof message ||
       message.kind != KIND_CONNECT)
-    return connection_failed ("ibsim does not take a second program", error);
+    return failed (work, "ibsim refuses a second client", error);
   their_data = g_strdup_printf ("%s:out%u", base, message.id);
-  if (connect_socket (work->line.data, their_data) ||
-      connection_failed ("cannot reach ibsim", error))
-    return TRUE;
-  g_prefix_error (error, "routes=%s: ", work->tables->engine);
-  return FALSE;
+  return connect_socket (work->line.data, their_data) || failed (work, "cannot reach ibsim", error);
 }
 
 gboolean
@@ -427,7 +417,7 @@ route_opensm_read_lanes (RouteForwarding *tables, const RouteOpensmLanes *lanes,
   done = read_lids (&work, error) && read_layers (&work, error) && connect_to_ibsim (&work, error);
   for (uint32_t at = 0; done && at < tables->n_switches; at++)
     if (!ask_from (&work, at))
-      done = failed (&work, "OpenSM has not told the lanes of all pairs in time", error);
+      done = failed (&work, "OpenSM did not answer the queries of all pairs in time", error);
   if (done && tables->n_vls > lanes->max_vls)
     done = too_many (&work, tables->n_vls, error);
   if (work.line.control >= 0)

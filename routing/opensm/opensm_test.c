@@ -91,7 +91,7 @@ test_ports (void)
   assert_same_ports (torus, "dor");
   assert_same_ports (wide, "minhop");
   for (guint at = 0; at < G_N_ELEMENTS (names); at++) {
-    g_autoptr (TopoFabric) fabric = fabric_testing_shared (names[at]);
+    g_autoptr (TopoFabric) fabric = topo_testing_fabric (names[at]);
 
     if (fabric == NULL)
       return;
@@ -114,7 +114,7 @@ test_engines_on_real_fabrics (void)
   };
 
   for (guint at = 0; at < G_N_ELEMENTS (known) && is_installed (); at++) {
-    g_autoptr (TopoFabric) fabric = fabric_testing_shared (known[at].fabric);
+    g_autoptr (TopoFabric) fabric = topo_testing_fabric (known[at].fabric);
 
     if (fabric == NULL)
       return;
@@ -149,7 +149,7 @@ assert_refused (const TopoFabric *fabric, const char *routes, const char *part)
   g_autoptr (GError) error = NULL;
   gint64 start_us = g_get_monotonic_time ();
 
-  g_assert_null (route_forwarding_new_named (fabric, routes, &error));
+  g_assert_null (fabric_testing_routes (fabric, routes, &error));
   topo_testing_refused (error, -1, NULL, part);
   g_assert_cmpint (g_get_monotonic_time () - start_us, <, 30 * G_USEC_PER_SEC);
   assert_nothing_is_left ();
@@ -172,14 +172,14 @@ test_engines_on_examples (void)
   static const char *const engines[] = { "minhop", "updn", "ftree" };
 
   for (guint at = 0; at < G_N_ELEMENTS (names) && is_installed (); at++) {
-    g_autoptr (TopoFabric) fabric = fabric_testing_shared (names[at]);
+    g_autoptr (TopoFabric) fabric = topo_testing_fabric (names[at]);
 
     if (fabric == NULL)
       return;
     for (guint engine = 0; engine < G_N_ELEMENTS (engines); engine++) {
       g_autofree char *real = g_strconcat ("opensm:", engines[engine], NULL);
-      g_autoptr (RouteForwarding) theirs = route_forwarding_new_named (fabric, real, NULL);
-      g_autoptr (RouteForwarding) ours = route_forwarding_new_named (fabric, engines[engine], NULL);
+      g_autoptr (RouteForwarding) theirs = fabric_testing_routes (fabric, real, NULL);
+      g_autoptr (RouteForwarding) ours = fabric_testing_routes (fabric, engines[engine], NULL);
 
       if (theirs != NULL)
         assert_same_hops (fabric, engines[engine]);
@@ -193,11 +193,11 @@ test_engines_on_examples (void)
 static void
 test_fabric_in_pieces (void)
 {
-  g_autoptr (TopoFabric) fabric = fabric_testing_shared ("examples/treydock-ports-report.out");
+  g_autoptr (TopoFabric) fabric = topo_testing_fabric ("examples/treydock-ports-report.out");
 
   if (fabric == NULL || !is_installed ())
     return;
-  assert_refused (fabric, "opensm:minhop", "which may fall apart: no table of switch");
+  assert_refused (fabric, "opensm:minhop", "which may be disconnected: no table of switch");
 }
 
 /* Lanes as OpenSM gives them: our own search finds no loop on any, and more
@@ -279,7 +279,7 @@ test_killed (void)
     return;
   child = fork ();
   if (child == 0) {
-    route_forwarding_new_named (fabric, "opensm:dfsssp", NULL);
+    fabric_testing_routes (fabric, "opensm:dfsssp", NULL);
     _exit (0);
   }
   wait_for_folder (true);
@@ -292,7 +292,7 @@ test_killed (void)
 static void
 test_refused_engines (void)
 {
-  g_autoptr (TopoFabric) fabric = fabric_testing_shared ("x5/X5.topofile");
+  g_autoptr (TopoFabric) fabric = topo_testing_fabric ("x5/X5.topofile");
 
   if (fabric == NULL || !is_installed ())
     return;

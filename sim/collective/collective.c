@@ -14,21 +14,57 @@ typedef struct {
   bool direct;      /* PAMI's many-to-many does it */
   bool plain_bytes; /* all ranks have the same `bytes`; no rank sends when they are 0 */
   bool neighbors;   /* the lists of neighbours may have the rank itself, or be empty */
+  bool root;        /* one rank is the root */
 } Traits;
 
 static const Traits traits[TRACE_N_OPS] = {
   [TRACE_OP_BARRIER] = { .hardware = true },
-  [TRACE_OP_BCAST] = { .hardware = true, .plain_bytes = true },
+  [TRACE_OP_BCAST] = { .hardware = true, .plain_bytes = true, .root = true },
+  [TRACE_OP_GATHER] = { .root = true },
+  [TRACE_OP_GATHERV] = { .root = true },
+  [TRACE_OP_SCATTER] = { .root = true },
+  [TRACE_OP_SCATTERV] = { .root = true },
   [TRACE_OP_ALLGATHER] = { .plain_bytes = true },
   [TRACE_OP_ALLTOALL] = { .direct = true, .plain_bytes = true },
   [TRACE_OP_ALLTOALLV] = { .direct = true },
-  [TRACE_OP_REDUCE] = { .hardware = true, .plain_bytes = true },
+  [TRACE_OP_REDUCE] = { .hardware = true, .plain_bytes = true, .root = true },
   [TRACE_OP_ALLREDUCE] = { .hardware = true, .plain_bytes = true },
   [TRACE_OP_SCAN] = { .plain_bytes = true },
   [TRACE_OP_EXSCAN] = { .plain_bytes = true },
   [TRACE_OP_NEIGHBOR_ALLGATHER] = { .neighbors = true },
   [TRACE_OP_NEIGHBOR_ALLTOALL] = { .neighbors = true },
 };
+
+/* --- Calls that fit no communicator --- */
+
+static char *
+neighbors_fault (const int32_t *neighbors, uint32_t n, uint32_t n_ranks)
+{
+  for (uint32_t i = 0; i < n; i++)
+    if (neighbors == NULL || neighbors[i] < 0 || (uint32_t) neighbors[i] >= n_ranks)
+      return g_strdup_printf ("neighbour %d in a communicator of %u ranks",
+                              neighbors == NULL ? TRACE_PROC_NULL : neighbors[i], n_ranks);
+  return NULL;
+}
+
+char *
+sim_collective_fault (const TraceOp *op, uint32_t n_ranks)
+{
+  const Traits *it = &traits[op->kind];
+  uint32_t n_lists[] = { op->n_counts, op->n_recv_counts };
+
+  if (it->neighbors) {
+    char *fault = neighbors_fault (op->values, op->n_counts, n_ranks);
+
+    return fault != NULL ? fault : neighbors_fault (op->values2, op->n_recv_counts, n_ranks);
+  }
+  for (uint32_t i = 0; i < G_N_ELEMENTS (n_lists); i++)
+    if (n_lists[i] != 0 && n_lists[i] != n_ranks)
+      return g_strdup_printf ("%u counts on a communicator of %u ranks", n_lists[i], n_ranks);
+  if (it->root && (op->root < 0 || (uint32_t) op->root >= n_ranks))
+    return g_strdup_printf ("root %d on a communicator of %u ranks", op->root, n_ranks);
+  return NULL;
+}
 
 /* --- Calls that are made of two others --- */
 

@@ -65,19 +65,9 @@ typedef struct {
 void sim_collective_init (SimCollective *collective, const TopoMachine *machine, const TraceOp *op,
                           uint32_t n_ranks, uint32_t rank, bool whole_partition);
 
-/* True for the kinds that name their peers in values[] and values2[]. */
-static inline bool
-sim_collective_has_neighbors (TraceOpKind kind)
-{
-  return kind == TRACE_OP_NEIGHBOR_ALLGATHER || kind == TRACE_OP_NEIGHBOR_ALLTOALL;
-}
-
-static inline bool
-sim_collective_has_root (TraceOpKind kind)
-{
-  return kind == TRACE_OP_BCAST || kind == TRACE_OP_REDUCE || kind == TRACE_OP_GATHER ||
-         kind == TRACE_OP_GATHERV || kind == TRACE_OP_SCATTER || kind == TRACE_OP_SCATTERV;
-}
+/* Why a call does not fit a communicator of n_ranks: a list of counts of another length, a root or
+ * a neighbour that is no rank of it.  NULL when it fits; the caller frees. */
+char *sim_collective_fault (const TraceOp *op, uint32_t n_ranks);
 
 /* One step: a message to send and one to receive, in ranks of the communicator;
  * may be nothing at all.

@@ -60,7 +60,7 @@ static void
 run_bcast (const SimAlgorithm *algorithm, uint32_t n, uint32_t root)
 {
   SimCollective call = { .kind = TRACE_OP_BCAST, .root = (int32_t) root, .bytes = 11 };
-  World *world = world_new (algorithm, &gossip_model, &call, n, 1);
+  g_autoptr (World) world = world_new (algorithm, &gossip_model, &call, n, 1);
 
   world->ranks[root].content[0] = 1;
   world_run (world);
@@ -68,7 +68,6 @@ run_bcast (const SimAlgorithm *algorithm, uint32_t n, uint32_t root)
     g_assert_cmpuint (world->ranks[rank].content[0], ==, 1);
   g_assert_cmpuint (world->n_messages, ==, n - 1);
   g_assert_cmpuint (world->n_bytes, ==, 11 * (n - 1));
-  world_free (world);
 }
 
 static void
@@ -200,7 +199,7 @@ static void
 run_alltoallv (const SimAlgorithm *algorithm, uint32_t n, bool empty_messages)
 {
   SimCollective call = { .kind = TRACE_OP_ALLTOALLV, .root = -1 };
-  World *world = world_new (algorithm, &world_sizes_model, &call, n, 0);
+  g_autoptr (World) world = world_new (algorithm, &world_sizes_model, &call, n, 0);
   g_autofree uint64_t *counts = g_new (uint64_t, 2 * n * n);
   uint64_t n_bytes = 0;
 
@@ -221,7 +220,6 @@ run_alltoallv (const SimAlgorithm *algorithm, uint32_t n, bool empty_messages)
     g_assert_cmpuint (world->wires[wire]->len, ==,
                       wire / n != wire % n && (empty_messages || counts[wire] > 0));
   g_assert_cmpuint (world->n_bytes, ==, n_bytes);
-  world_free (world);
 }
 
 static void
@@ -241,13 +239,12 @@ static void
 check_alltoall (const SimAlgorithm *algorithm, uint32_t n)
 {
   SimCollective call = { .kind = TRACE_OP_ALLTOALL, .root = -1, .bytes = 5, .recv_bytes = 5 };
-  World *world = world_new (algorithm, &world_sizes_model, &call, n, 0);
+  g_autoptr (World) world = world_new (algorithm, &world_sizes_model, &call, n, 0);
 
   world_run (world);
   for (uint32_t wire = 0; wire < n * n; wire++)
     g_assert_cmpuint (world->wires[wire]->len, ==, wire / n != wire % n);
   g_assert_cmpuint (world->n_bytes, ==, UINT64_C (5) * n * (n - 1));
-  world_free (world);
 }
 
 static void
@@ -266,7 +263,7 @@ static void
 run_linear (const SimAlgorithm *algorithm, TraceOpKind kind, uint32_t n, uint32_t root)
 {
   SimCollective call = { .kind = kind, .root = (int32_t) root };
-  World *world = world_new (algorithm, &world_sizes_model, &call, n, 0);
+  g_autoptr (World) world = world_new (algorithm, &world_sizes_model, &call, n, 0);
   g_autofree uint64_t *counts = g_new (uint64_t, n);
 
   for (uint32_t rank = 0; rank < n; rank++) {
@@ -278,7 +275,6 @@ run_linear (const SimAlgorithm *algorithm, TraceOpKind kind, uint32_t n, uint32_
   world_run (world);
   g_assert_cmpuint (world->n_bytes, ==, n * (n - 1) / 2 - root);
   g_assert_cmpuint (world->n_messages, ==, root == 0 ? n - 1 : n - 2);
-  world_free (world);
 }
 
 static void
@@ -567,7 +563,7 @@ run_reduce_scatter (const SimAlgorithm *algorithm, uint32_t n)
                          .root = -1,
                          .recv_counts = counts,
                          .total_bytes = (UINT64_C (1) << n) - 1 };
-  World *world = world_new (algorithm, &parts_model, &call, n, n);
+  g_autoptr (World) world = world_new (algorithm, &parts_model, &call, n, n);
 
   for (uint32_t rank = 0; rank < n; rank++) {
     world->ranks[rank].blocks = (UINT64_C (1) << n) - 1;
@@ -583,7 +579,6 @@ run_reduce_scatter (const SimAlgorithm *algorithm, uint32_t n)
     g_assert_cmpuint (world->n_messages, ==, n * (n - 1));
     g_assert_cmpuint (world->n_bytes, ==, (n - 1) * ((UINT64_C (1) << n) - 1));
   }
-  world_free (world);
 }
 
 static void
@@ -705,7 +700,7 @@ check_ring (uint32_t n, uint32_t bytes, uint64_t segment_bytes, uint32_t phases)
                          .root = TRACE_NO_ROOT,
                          .bytes = bytes,
                          .segment_bytes = segment_bytes };
-  World *world = world_new (&sim_allreduce_ring, &ring_model, &call, n, bytes);
+  g_autoptr (World) world = world_new (&sim_allreduce_ring, &ring_model, &call, n, bytes);
 
   for (uint32_t rank = 0; rank < n; rank++)
     world_own_part (world, rank, 0, bytes);
@@ -714,7 +709,6 @@ check_ring (uint32_t n, uint32_t bytes, uint64_t segment_bytes, uint32_t phases)
   for (uint32_t rank = 0; rank < n; rank++)
     world_assert_sums (world, rank);
   g_assert_cmpuint (world->n_bytes, ==, 2 * (n - 1) * bytes);
-  world_free (world);
 }
 
 /* Of whole rounds of n segments, and one more for a rest above half of one. */

@@ -65,6 +65,7 @@ extern const uint32_t world_sizes[WORLD_SIZES];
 World *world_new (const SimAlgorithm *algorithm, const Model *model, const SimCollective *call,
                   uint32_t n, uint32_t n_elements);
 void world_free (World *world);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (World, world_free)
 
 /* Runs all ranks to their end: no deadlock, equal sizes at both ends of each
  * message, nothing left on the wires. */

@@ -111,11 +111,10 @@ static void
 check_bcast (const SimAlgorithm *algorithm, const Model *model, uint32_t n, uint32_t root,
              uint32_t bytes, uint64_t segment_bytes, uint32_t n_segments)
 {
-  World *world = run_bcast (algorithm, model, n, root, bytes, segment_bytes);
+  g_autoptr (World) world = run_bcast (algorithm, model, n, root, bytes, segment_bytes);
 
   g_assert_cmpuint (world->n_bytes, ==, (n - 1) * bytes);
   g_assert_cmpuint (world->n_messages, ==, (n - 1) * n_segments);
-  world_free (world);
 }
 
 static void
@@ -140,10 +139,9 @@ test_bcast_trees (void)
 static void
 check_split_unevenly (uint32_t n, uint32_t root)
 {
-  World *world = run_bcast (&sim_bcast_split_binary, &halves_model, n, root, 23, 11);
+  g_autoptr (World) world = run_bcast (&sim_bcast_split_binary, &halves_model, n, root, 23, 11);
 
   g_assert_cmpuint (world->n_messages, ==, n / 2 * 3 + (n - 1) / 2 * 2);
-  world_free (world);
 }
 
 /* 23 bytes are 12 and 11: in segments of 5, three each; of 6, two each.  Each
@@ -317,7 +315,7 @@ check_reduce (const SimAlgorithm *algorithm, uint32_t n, uint32_t root, uint32_t
   SimCollective call = {
     .kind = TRACE_OP_REDUCE, .root = (int32_t) root, .bytes = bytes, .segment_bytes = segment_bytes
   };
-  World *world = world_new (algorithm, &sums_model, &call, n, bytes);
+  g_autoptr (World) world = world_new (algorithm, &sums_model, &call, n, bytes);
   bool hands_over = algorithm == &sim_reduce_tree_in_order && root != n - 1;
 
   for (uint32_t rank = 0; rank < n; rank++)
@@ -326,7 +324,6 @@ check_reduce (const SimAlgorithm *algorithm, uint32_t n, uint32_t root, uint32_t
   world_assert_sums (world, root);
   g_assert_cmpuint (world->n_bytes, ==, (n - 1 + hands_over) * bytes);
   g_assert_cmpuint (world->n_messages, ==, (n - 1) * n_segments + hands_over);
-  world_free (world);
 }
 
 static void

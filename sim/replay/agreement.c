@@ -7,6 +7,7 @@
  * stream is read again up to that call, for its name, arguments and place. */
 #include "sim/replay/agreement.h"
 
+#include "base/random.h"
 #include "sim/net/network.h"
 
 /* Which sizes of a kind MPI compares. */
@@ -338,15 +339,6 @@ sizes_are_known (const Entry *entry)
   return trace_collectives (entry->agreement->trace) < TRACE_COLLECTIVES_WITHOUT_SIZES;
 }
 
-static uint64_t
-mix (uint64_t hash, uint64_t value)
-{
-  hash += UINT64_C (0x9e3779b97f4a7c15) + value;
-  hash = (hash ^ hash >> 30) * UINT64_C (0xbf58476d1ce4e5b9);
-  hash = (hash ^ hash >> 27) * UINT64_C (0x94d049bb133111eb);
-  return hash ^ hash >> 31;
-}
-
 static uint32_t
 member_of (const Entry *entry)
 {
@@ -385,13 +377,13 @@ common_size (const Entry *entry)
     for (uint32_t i = 0; i < entry->n_members; i++) {
       if (op->recv_counts[i] == TRACE_UNKNOWN_BYTES)
         return TRACE_UNKNOWN_BYTES;
-      hash = mix (hash, op->recv_counts[i]);
+      hash = base_random_mix (hash + op->recv_counts[i]);
     }
     return hash;
   case SIZES_ARGUMENTS:
     hash = op->values == NULL ? 0 : op->n_values;
     for (uint32_t i = 0; op->values != NULL && i < op->n_values; i++)
-      hash = mix (hash, (uint32_t) op->values[i]);
+      hash = base_random_mix (hash + (uint32_t) op->values[i]);
     return hash;
   case SIZES_NONE:
   case SIZES_LIST_TO:
@@ -567,9 +559,9 @@ compare_pairs (const Entry *entry, Instance *instance, GError **error)
     if (peer == me)
       continue;
     if (op->counts[peer] > 0)
-      sums[peer] += mix (mix (0, me), op->counts[peer]);
+      sums[peer] += base_random_mix (base_random_mix (me) + op->counts[peer]);
     if (op->recv_counts[peer] > 0)
-      sums[me] -= mix (mix (0, peer), op->recv_counts[peer]);
+      sums[me] -= base_random_mix (base_random_mix (peer) + op->recv_counts[peer]);
   }
   if (instance->n_entered < entry->n_members || instance->unsized)
     return TRUE;

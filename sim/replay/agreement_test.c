@@ -303,7 +303,7 @@ check_any_order (uint32_t wrong_rank, uint32_t wrong_call)
 {
   static const uint64_t equal[] = { 5, 5, 5, 5, 5, 5, 5, 5 }, rising[] = { 1, 2, 3, 4, 5, 6, 7 };
   g_autoptr (Trace) trace = script_new (MEMBERS);
-  TraceComms *comms = trace_comms_new (MEMBERS);
+  g_autoptr (TraceComms) comms = trace_comms_new (MEMBERS);
   SimAgreement *agreement = sim_agreement_new (trace, comms);
   uint32_t entered[MEMBERS] = { 0 }, n_left = MEMBERS * CALLS;
   g_autoptr (GError) error = NULL;
@@ -337,7 +337,6 @@ check_any_order (uint32_t wrong_rank, uint32_t wrong_call)
     g_assert_nonnull (strstr (error->message, place));
   }
   sim_agreement_free (agreement);
-  trace_comms_free (comms);
 }
 
 static void

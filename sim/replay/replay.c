@@ -139,7 +139,7 @@ rank_run (SimReplay *replay, uint32_t rank)
     bool call = true;
 
     if (it->active != NULL && it->active->blocks)
-      sim_active_continue (replay, rank);
+      sim_active_continue (replay, it->active);
     else
       call = rank_step (replay, rank);
     replay->protocol->progress (replay, rank, SIM_MOMENT_CALLED);

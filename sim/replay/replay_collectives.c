@@ -422,61 +422,27 @@ list_copy (char **to, const void *list, gsize bytes)
   return memcpy (copy, list, bytes);
 }
 
-static bool
-count_check (SimReplay *replay, uint32_t rank, uint32_t n_counts, uint32_t size)
-{
-  if (n_counts == 0 || n_counts == size)
-    return true;
-  sim_report_fail (replay, rank, "%u counts on a communicator of %u ranks", n_counts, size);
-  return false;
-}
-
-static bool
-neighbors_check (SimReplay *replay, uint32_t rank, const int32_t *neighbors, uint32_t n,
-                 uint32_t size)
-{
-  for (uint32_t i = 0; i < n; i++)
-    if (neighbors == NULL || neighbors[i] < 0 || (uint32_t) neighbors[i] >= size) {
-      sim_report_fail (replay, rank, "neighbour %d in a communicator of %u ranks",
-                       neighbors == NULL ? TRACE_PROC_NULL : neighbors[i], size);
-      return false;
-    }
-  return true;
-}
-
-/* False, and the replay failed, when the call does not fit its communicator. */
-static bool
-collective_check (SimReplay *replay, uint32_t rank, const TraceOp *op, uint32_t size)
-{
-  if (sim_collective_has_neighbors (op->kind))
-    return neighbors_check (replay, rank, op->values, op->n_counts, size) &&
-           neighbors_check (replay, rank, op->values2, op->n_recv_counts, size);
-  if (!count_check (replay, rank, op->n_counts, size) ||
-      !count_check (replay, rank, op->n_recv_counts, size))
-    return false;
-  if (sim_collective_has_root (op->kind) && (op->root < 0 || (uint32_t) op->root >= size)) {
-    sim_report_fail (replay, rank, "root %d of a communicator of %u ranks", op->root, size);
-    return false;
-  }
-  return true;
-}
-
 /* The operation on its communicator, with copies of its lists, as the cursor
  * keeps them for one call only; NULL, and the replay failed, when the call
  * cannot be there. */
 static SimActive *
 active_new (SimReplay *replay, uint32_t rank, const TraceOp *op, uint32_t comm)
 {
-  bool neighbors = sim_collective_has_neighbors (op->kind);
+  bool neighbors = trace_op_is_neighborhood (op->kind);
   gsize n_lists = ((gsize) op->n_counts + op->n_recv_counts) * (neighbors ? 2 : 1);
+  g_autofree char *fault = NULL;
   TraceOp copy = *op;
   SimActive *active;
   uint32_t me;
   char *to;
 
-  if (comm == TRACE_COMMS_NULL ||
-      !collective_check (replay, rank, op, trace_comms_size (replay->comms, comm)))
+  if (comm == TRACE_COMMS_NULL)
     return NULL;
+  fault = sim_collective_fault (op, trace_comms_size (replay->comms, comm));
+  if (fault != NULL) {
+    sim_report_fail (replay, rank, "%s", fault);
+    return NULL;
+  }
   me = comm == TRACE_COMMS_SELF ? 0 : trace_comms_rank (replay->comms, comm, rank);
   if (me == TOPO_NONE) {
     sim_report_fail (replay, rank, "not a member of communicator %u", op->comm);
@@ -499,9 +465,8 @@ active_new (SimReplay *replay, uint32_t rank, const TraceOp *op, uint32_t comm)
   return active;
 }
 
-/* Goes on with a collective of any method, until it has to wait. */
-static void
-active_run (SimReplay *replay, SimActive *active)
+void
+sim_active_continue (SimReplay *replay, SimActive *active)
 {
   SimRank *it = &replay->ranks[active->rank];
 
@@ -515,12 +480,6 @@ active_run (SimReplay *replay, SimActive *active)
     active_end (replay, active, it->local_ps);
     break;
   }
-}
-
-void
-sim_active_continue (SimReplay *replay, uint32_t rank)
-{
-  active_run (replay, replay->ranks[rank].active);
 }
 
 /* Begins, unless the rank must wait for something else before it.  The one that
@@ -538,7 +497,7 @@ active_begin (SimReplay *replay, SimActive *active)
   } else
     active_append (it, active);
   if (it->pending == 0)
-    active_run (replay, active);
+    sim_active_continue (replay, active);
 }
 
 /* The number of the rank's collective on a communicator; false, and the replay

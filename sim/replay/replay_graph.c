@@ -101,13 +101,6 @@ is_before (const Ready *one, const Ready *other)
 }
 
 static void
-queue_clear (Queue *queue)
-{
-  g_free (queue->heap);
-  *queue = (Queue){ 0 };
-}
-
-static void
 queue_push (Queue *queue, int64_t ready_ps, uint32_t operation)
 {
   Ready ready = { ready_ps, operation };
@@ -168,8 +161,8 @@ sim_graph_free (SimReplay *replay)
     SimGraph *graph = &replay->graphs[rank];
 
     for (uint32_t processor = 0; processor < graph->n_processors; processor++)
-      queue_clear (&graph->processors[processor].ready);
-    queue_clear (&graph->unblocked);
+      g_free (graph->processors[processor].ready.heap);
+    g_free (graph->unblocked.heap);
     base_map_clear (&graph->processor_of);
     g_free (graph->processors);
     g_free (graph->operations);

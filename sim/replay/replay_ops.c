@@ -131,12 +131,13 @@ handle_pop (SimReplay *replay, uint32_t rank, uint32_t handle)
   return request;
 }
 
+/* The OLDEST request of a handle, or its TEMPLATE; TOPO_NONE: none. */
 static uint32_t
-handle_peek (const SimReplay *replay, uint32_t rank, uint32_t handle)
+handle_request (const SimReplay *replay, uint32_t rank, uint32_t handle, uint32_t which)
 {
   const BaseMapEntry *entry = base_map_find (&replay->ranks[rank].handles, handle);
 
-  return entry == NULL ? TOPO_NONE : entry->value[OLDEST];
+  return entry == NULL ? TOPO_NONE : entry->value[which];
 }
 
 static void
@@ -155,27 +156,13 @@ handle_set_template (SimReplay *replay, uint32_t rank, uint32_t handle, uint32_t
     base_map_remove (handles, entry);
 }
 
-static uint32_t
-handle_template (const SimReplay *replay, uint32_t rank, uint32_t handle)
-{
-  const BaseMapEntry *entry = base_map_find (&replay->ranks[rank].handles, handle);
-
-  return entry == NULL ? TOPO_NONE : entry->value[TEMPLATE];
-}
-
 /* -- calls that are no communication ----------------------------------------- */
-
-static void
-spend (SimReplay *replay, uint32_t rank, int64_t overhead_ps)
-{
-  replay->ranks[rank].local_ps += overhead_ps;
-}
 
 static void
 op_call (SimReplay *replay, uint32_t rank, const TraceOp *op)
 {
   (void) op;
-  spend (replay, rank, replay->parameters->mpi.call_overhead_ps);
+  replay->ranks[rank].local_ps += replay->parameters->mpi.call_overhead_ps;
 }
 
 int64_t
@@ -192,7 +179,7 @@ op_compute (SimReplay *replay, uint32_t rank, const TraceOp *op)
 {
   int64_t compute_ps = sim_ops_compute_ps (replay, op);
 
-  spend (replay, rank, compute_ps);
+  replay->ranks[rank].local_ps += compute_ps;
   replay->ranks[rank].computed_ps = replay->ranks[rank].local_ps;
   replay->result.ranks[rank].compute_ps += compute_ps;
 }
@@ -216,9 +203,7 @@ op_unsupported (SimReplay *replay, uint32_t rank, const TraceOp *op)
 uint32_t
 sim_ops_comm (SimReplay *replay, uint32_t rank, const TraceOp *op)
 {
-  uint32_t comm = trace_op_uses_window (op->kind)
-                      ? trace_comms_of_window (replay->comms, rank, op)
-                      : trace_comms_resolve (replay->comms, rank, op->comm);
+  uint32_t comm = trace_comms_of_op (replay->comms, rank, op);
 
   if (comm == TRACE_COMMS_NULL)
     sim_report_fail (replay, rank, "communicator %u does not exist", op->comm);
@@ -309,7 +294,7 @@ request_start (SimReplay *replay, uint32_t request)
   SimRequest it = replay->requests[request];
 
   if (it.no_message) {
-    spend (replay, it.rank, replay->parameters->mpi.call_overhead_ps);
+    replay->ranks[it.rank].local_ps += replay->parameters->mpi.call_overhead_ps;
     sim_request_complete (replay, request, replay->ranks[it.rank].local_ps);
   } else if (it.is_send) {
     replay->result.ranks[it.rank].sends++;
@@ -325,7 +310,7 @@ static void
 request_post (SimReplay *replay, uint32_t rank, uint32_t handle, uint32_t request)
 {
   if (!replay->requests[request].is_send && !replay->requests[request].no_message)
-    spend (replay, rank, replay->parameters->mpi.call_overhead_ps);
+    replay->ranks[rank].local_ps += replay->parameters->mpi.call_overhead_ps;
   sim_handle_push (replay, rank, handle, request);
   request_start (replay, request);
 }
@@ -382,7 +367,7 @@ op_start (SimReplay *replay, uint32_t rank, const TraceOp *op)
 {
   for (uint32_t i = 0; i < op->n_requests; i++) {
     uint32_t handle = op->requests[i];
-    uint32_t model = handle_template (replay, rank, handle);
+    uint32_t model = handle_request (replay, rank, handle, TEMPLATE);
 
     if (model == TOPO_NONE)
       sim_report_warn (replay, rank, SIM_WARNING_UNKNOWN_REQUEST);
@@ -421,7 +406,8 @@ op_probe (SimReplay *replay, uint32_t rank, const TraceOp *op)
 static bool
 is_known (const SimReplay *replay, uint32_t rank, uint32_t handle)
 {
-  return handle == TRACE_REQUEST_NULL || handle_template (replay, rank, handle) != TOPO_NONE;
+  return handle == TRACE_REQUEST_NULL ||
+         handle_request (replay, rank, handle, TEMPLATE) != TOPO_NONE;
 }
 
 static void
@@ -481,10 +467,11 @@ static void
 op_request_free (SimReplay *replay, uint32_t rank, const TraceOp *op)
 {
   uint32_t handle = op->n_requests > 0 ? op->requests[0] : TRACE_REQUEST_NULL, request;
-  bool persistent = handle_template (replay, rank, handle) != TOPO_NONE;
+  bool persistent = handle_request (replay, rank, handle, TEMPLATE) != TOPO_NONE;
 
   op_call (replay, rank, op);
-  if (!is_known (replay, rank, handle) && handle_peek (replay, rank, handle) == TOPO_NONE)
+  if (!is_known (replay, rank, handle) &&
+      handle_request (replay, rank, handle, OLDEST) == TOPO_NONE)
     sim_report_warn (replay, rank, SIM_WARNING_UNKNOWN_REQUEST);
   /* All that a persistent one has started, or the oldest of a shared one. */
   while ((request = handle_pop (replay, rank, handle)) != TOPO_NONE) {
@@ -521,7 +508,7 @@ static void
 op_cancel (SimReplay *replay, uint32_t rank, const TraceOp *op)
 {
   uint32_t handle = op->n_requests > 0 ? op->requests[0] : TRACE_REQUEST_NULL;
-  uint32_t request = handle_peek (replay, rank, handle);
+  uint32_t request = handle_request (replay, rank, handle, OLDEST);
 
   op_call (replay, rank, op);
   if (request == TOPO_NONE) {
@@ -535,23 +522,16 @@ op_cancel (SimReplay *replay, uint32_t rank, const TraceOp *op)
 
 /* -- communicators and groups -------------------------------------------- */
 
-/* The number of a communicator that is defined may come again under another
- * handle, and windows that are left go on to meet, so its collectives are
- * counted on. */
 static void
 op_comm_free (SimReplay *replay, uint32_t rank, const TraceOp *op)
 {
-  uint32_t comm = trace_comms_resolve (replay->comms, rank, op->comm);
-  BaseMapEntry *sequence = NULL;
+  BaseMap *sequences = &replay->ranks[rank].sequences;
+  BaseMapEntry *sequence =
+      base_map_find (sequences, trace_comms_release (replay->comms, rank, op->comm));
 
   op_call (replay, rank, op);
-  if (comm != TRACE_COMMS_NULL && comm != TRACE_COMMS_WORLD &&
-      !trace_comms_is_defined (replay->comms, comm) &&
-      !trace_comms_has_window (replay->comms, rank, comm))
-    sequence = base_map_find (&replay->ranks[rank].sequences, comm);
   if (sequence != NULL)
-    base_map_remove (&replay->ranks[rank].sequences, sequence);
-  trace_comms_release (replay->comms, rank, op->comm);
+    base_map_remove (sequences, sequence);
 }
 
 /* No call of the program: costs nothing. */

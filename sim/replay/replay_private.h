@@ -321,8 +321,8 @@ void sim_active_create_comm (SimReplay *replay, uint32_t rank, const TraceOp *op
  * communicator; the number is the same at both ends of each. */
 void sim_active_exchange (SimReplay *replay, uint32_t rank, const TraceOp *op, uint32_t comm,
                           uint32_t number);
-/* Goes on with the one that blocks. */
-void sim_active_continue (SimReplay *replay, uint32_t rank);
+/* Goes on with a collective of any method, until it has to wait. */
+void sim_active_continue (SimReplay *replay, SimActive *active);
 /* Goes on with posted ones, if the rank or an agent of it can. */
 void sim_active_progress (SimReplay *replay, uint32_t rank);
 /* SIM_COOKIE_DIRECT or SIM_COOKIE_MET has come. */

@@ -145,6 +145,9 @@ double fixture_end_ns (const Fixture *fixture, uint32_t rank);
 
 /* How many messages of a kind the network carried. */
 uint32_t fixture_count (const Fixture *fixture, SimMessageKind kind);
+
+/* Pairs of ranks that sent messages. */
+uint64_t fixture_edges (const Fixture *fixture);
 /* The i-th of them. */
 const FakeRecord *fixture_record (const Fixture *fixture, SimMessageKind kind, uint32_t i);
 

@@ -27,6 +27,7 @@ typedef struct {
   RoutePaths *paths;
   GPtrArray *curves; /* (element-type Curve) */
   GArray *runs;      /* (element-type Run) in the order of the rows */
+  double *us;        /* [runs] */
 } Work;
 
 /* A simulation for a row of the table. */
@@ -193,8 +194,8 @@ add_collective (Work *work, const TopoPatterns *patterns, const StudyBoundCollec
   guint before = work->curves->len;
 
   if (!study_collective_is_known (collective->kind)) {
-    g_set_error (error, STUDY_ERROR, STUDY_ERROR_OPTION, "%s: no table is made of it",
-                 trace_op_name (collective->kind));
+    g_set_error (error, STUDY_ERROR, STUDY_ERROR_OPTION,
+                 "%s: no table can be made of this collective", trace_op_name (collective->kind));
     return FALSE;
   }
   for (uint32_t i = 0; i < patterns->n; i++) {
@@ -224,9 +225,6 @@ add_collective (Work *work, const TopoPatterns *patterns, const StudyBoundCollec
 }
 
 /* --- Runs --- */
-
-/* Milliseconds between two looks for finished runs. */
-#define LOOK_MS 100
 
 /* 4 KiB and 12 KiB, less the headers, are the eager limits within and between nodes; up to
  * 64 bytes go with the request itself; 1 MiB and 12 KiB more is where RDMA begins. */
@@ -286,47 +284,31 @@ make_run (void *data, guint job, gboolean *spent)
     g_strlcpy (made.error, error->message, sizeof made.error);
   else if (!(made.us > 0)) {
     made.us = NAN;
-    g_strlcpy (made.error, "an operation took no time at all", sizeof made.error);
+    g_strlcpy (made.error, "an operation took no time", sizeof made.error);
   }
   return g_bytes_new (&made, sizeof made);
 }
 
 static gboolean
-make_all (Work *work, Made *made, guint n_jobs, GError **error)
+take_run (void *data, const StudyPoolResult *result, guint n_done, GError **error)
 {
-  g_autoptr (StudyPool) pool = study_pool_new (work->fill->n_threads, make_run, work, error);
-  guint next = 0, n_done = 0;
-  int worker;
+  Work *work = data;
 
-  while (pool != NULL && n_done < n_jobs) {
-    StudyPoolResult result = { 0 };
-    StudyPoolTaken taken;
-    gboolean good = TRUE;
+  if (result != NULL) {
+    Made made = { .us = NAN };
 
-    while (next < n_jobs && (worker = pool->idlest (pool)) >= 0)
-      pool->give (pool, (guint) worker, next++);
-    taken = pool->take (pool, LOOK_MS, NULL, &result, error);
-    if (taken == STUDY_POOL_ERROR)
+    if (result->block != NULL)
+      memcpy (&made, g_bytes_get_data (result->block, NULL), sizeof made);
+    if (isnan (made.us)) {
+      g_set_error (error, STUDY_ERROR, STUDY_ERROR_WORKER, "a simulation for the table failed: %s",
+                   result->block != NULL ? made.error : result->lost);
       return FALSE;
-    if (taken == STUDY_POOL_RESULT) {
-      Made *one = &made[result.job];
-
-      if (result.block != NULL)
-        memcpy (one, g_bytes_get_data (result.block, NULL), sizeof *one);
-      good = result.block != NULL && !isnan (one->us);
-      if (!good)
-        g_set_error (error, STUDY_ERROR, STUDY_ERROR_WORKER,
-                     "a simulation for the table failed: %s",
-                     result.block != NULL ? one->error : result.lost);
-      study_pool_result_clear (&result);
-      n_done++;
     }
-    if (!good)
-      return FALSE;
-    if (work->fill->progress != NULL)
-      work->fill->progress (work->fill->progress_data, (double) n_done / n_jobs);
+    work->us[result->job] = made.us;
   }
-  return pool != NULL;
+  if (work->fill->progress != NULL)
+    work->fill->progress (work->fill->progress_data, (double) n_done / MAX (work->runs->len, 1));
+  return TRUE;
 }
 
 static gboolean
@@ -344,8 +326,8 @@ check_machine (const TopoMachine *machine, GError **error)
   }
   if (machine->node->n_cores > TOPO_MAX_RANKS_PER_NODE) {
     g_set_error (error, STUDY_ERROR, STUDY_ERROR_OPTION,
-                 "%s: a node of %u cores; at most %d can be", machine->spec, machine->node->n_cores,
-                 TOPO_MAX_RANKS_PER_NODE);
+                 "%s: its nodes have %u cores; at most %d are supported", machine->spec,
+                 machine->node->n_cores, TOPO_MAX_RANKS_PER_NODE);
     return FALSE;
   }
   return TRUE;
@@ -359,7 +341,7 @@ study_bound_fill (const StudyBoundFill *fill, GError **error)
   g_autoptr (GArray) runs = g_array_new (FALSE, FALSE, sizeof (Run));
   g_autoptr (TopoPatterns) patterns = NULL;
   g_autoptr (RoutePaths) paths = NULL;
-  g_autofree Made *made = NULL;
+  g_autofree double *us = NULL;
   Work work = { .fill = fill, .machine = &machine, .curves = curves, .runs = runs };
   PredictBoundTable *table;
 
@@ -379,15 +361,15 @@ study_bound_fill (const StudyBoundFill *fill, GError **error)
   if (paths == NULL)
     return NULL;
 
-  made = g_new0 (Made, runs->len + 1);
-  if (!make_all (&work, made, runs->len, error))
+  work.us = us = g_new (double, runs->len + 1);
+  if (!study_pool_run (fill->n_threads, runs->len, make_run, take_run, &work, error))
     return NULL;
   table = predict_bound_table_new ("simulated");
   for (guint i = 0; i < runs->len; i++) {
     const Run *run = &g_array_index (runs, Run, i);
     const Curve *curve = g_ptr_array_index (curves, run->curve);
 
-    predict_bound_table_add (table, &curve->kind, run->bytes, made[i].us);
+    predict_bound_table_add (table, &curve->kind, run->bytes, us[i]);
   }
   return table;
 }

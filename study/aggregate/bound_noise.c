@@ -88,13 +88,6 @@ kind_free (gpointer data)
   g_free (kind);
 }
 
-/* An empty array that frees the placements of its kinds. */
-static GPtrArray *
-kinds_new (void)
-{
-  return g_ptr_array_new_with_free_func (kind_free);
-}
-
 /* The classes that count for a message.  Times of the last size are kept, as messages of
  * one size follow each other. */
 typedef struct {
@@ -235,13 +228,12 @@ study_noise_classes (const StudyNoise *noise)
 
 /* --- Placements --- */
 
-/* Takes the kinds. */
 static Classes *
-classes_new (GPtrArray *kinds)
+classes_new (void)
 {
   Classes *classes = g_new0 (Classes, 1);
 
-  classes->kinds = kinds;
+  classes->kinds = g_ptr_array_new_with_free_func (kind_free);
   classes->time_s = NAN;
   return classes;
 }
@@ -290,10 +282,10 @@ classes_on (StudyNoise *noise, uint32_t phase, uint32_t node, uint32_t from, uin
   classes = g_hash_table_lookup (noise->classes, key);
   if (classes != NULL)
     return classes;
-  ways.kinds = kinds_new ();
+  classes = classes_new ();
+  ways.kinds = classes->kinds;
   ways.seen = seen = g_hash_table_new (g_str_hash, g_str_equal);
   try_ways (&ways, 0);
-  classes = classes_new (ways.kinds);
   for (guint i = 0; i < classes->kinds->len; i++) {
     const PredictBoundKind *kind = g_ptr_array_index (classes->kinds, i);
 
@@ -320,13 +312,13 @@ kind_s (const StudyNoise *noise, const PredictBoundKind *kind, double bytes, Stu
     return time_s;
   if (kind->where == PREDICT_BOUND_ALL)
     g_set_error (error, STUDY_ERROR, STUDY_ERROR_INPUT,
-                 "%s: nothing about %s of %u ranks ('hopcast aggregate table --collectives %s:%u' "
-                 "makes it)",
+                 "%s: no entry for %s of %u ranks ('hopcast aggregate table --collectives %s:%u' "
+                 "adds it)",
                  predict_bound_table_source (noise->table), kind->operation, kind->ranks,
                  kind->operation, kind->ranks);
   else
     g_set_error (error, STUDY_ERROR, STUDY_ERROR_INPUT,
-                 "%s: nothing about a message %s in placement %s, nor with more noise than its %u "
+                 "%s: no entry for a message %s in placement %s, nor for more noise than its %u "
                  "pairs and %u messages to other nodes",
                  predict_bound_table_source (noise->table),
                  kind->where == PREDICT_BOUND_WITHIN ? "within a node" : "between nodes",
@@ -392,7 +384,7 @@ collective_classes_new (StudyNoise *noise, TraceOpKind kind)
   uint32_t n_places = noise->levels->n_places, n_nodes = count_nodes (noise->mapping);
   g_autoptr (GHashTable) seen = g_hash_table_new (g_str_hash, g_str_equal);
   g_autofree uint8_t *mark = g_new (uint8_t, n_places);
-  Classes *classes = classes_new (kinds_new ());
+  Classes *classes = classes_new ();
 
   for (uint32_t node = 0; node < n_nodes; node++) {
     PredictBoundKind wanted = { .operation = trace_op_name (kind), .ranks = noise->n_ranks };

@@ -234,7 +234,7 @@ program_new (Trace *trace, double compute_Flops, const StudyBoundOptions *option
 
   if (trace_is_graph (trace)) {
     g_set_error (error, STUDY_ERROR, STUDY_ERROR_INPUT,
-                 "%s: its operations are a graph, in which no operation comes next",
+                 "%s: its operations form a graph, which has no order to replay",
                  trace_path (trace));
     return NULL;
   }

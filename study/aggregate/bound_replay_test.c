@@ -298,7 +298,7 @@ test_missing_classes (Fixture *f, gconstpointer unused)
   f->table = table_new (f->levels, 0);
   g_assert_false (bound_text (f, lines, &bound));
   g_assert_error (f->error, STUDY_ERROR, STUDY_ERROR_INPUT);
-  g_assert_nonnull (strstr (f->error->message, "by-hand: nothing about a message within a node in "
+  g_assert_nonnull (strstr (f->error->message, "by-hand: no entry for a message within a node in "
                                                "placement (((#001.)(#001.))((.o)(.o)))"));
   g_clear_error (&f->error);
   predict_bound_table_add (f->table, &noisy, 4, 77);

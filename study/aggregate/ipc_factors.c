@@ -74,7 +74,8 @@ read_with_model (const StudyIpcSource *source, const PredictTable *table,
       continue;
     ipc[id - 1] = predicted > 0 ? predicted : (double) NAN;
     if (!(predicted > 0))
-      why[id - 1] = g_strdup_printf ("the model predicts an IPC of %.3g, which none is", predicted);
+      why[id - 1] =
+          g_strdup_printf ("the model predicts an IPC of %.3g, which is not above 0", predicted);
   }
   return TRUE;
 }

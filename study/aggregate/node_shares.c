@@ -67,24 +67,16 @@ share_of (const Tasks *tasks, uint32_t core)
 }
 
 PredictShare *
-study_node_shares (const TopoNode *node, const TopoParameters *parameters, const uint32_t *core,
-                   uint32_t n_tasks)
-{
-  const Tasks tasks = { node, parameters, core, n_tasks };
-  PredictShare *shares = g_new (PredictShare, n_tasks);
-
-  for (uint32_t task = 0; task < n_tasks; task++)
-    shares[task] = share_of (&tasks, core[task]);
-  return shares;
-}
-
-PredictShare *
 study_pattern_shares (const TopoNode *node, const TopoParameters *parameters,
                       const TopoLevels *levels, const TopoPattern *pattern)
 {
   g_autofree uint32_t *core = g_new (uint32_t, pattern->n_tasks);
+  const Tasks tasks = { node, parameters, core, pattern->n_tasks };
+  PredictShare *shares = g_new (PredictShare, pattern->n_tasks);
 
   for (uint32_t task = 0; task < pattern->n_tasks; task++)
     core[task] = levels->core[pattern->place[task]];
-  return study_node_shares (node, parameters, core, pattern->n_tasks);
+  for (uint32_t task = 0; task < pattern->n_tasks; task++)
+    shares[task] = share_of (&tasks, core[task]);
+  return shares;
 }

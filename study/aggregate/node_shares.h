@@ -21,11 +21,7 @@
 /* Of a core whose own caches the tree does not have; a guess: the first-level cache of most. */
 #define STUDY_PRIVATE_BYTES (32 * 1024)
 
-/* Of tasks on these cores, [n_tasks]; two on one are on its hardware threads and part its cache.
- * The caller g_free()s [n_tasks]. */
-PredictShare *study_node_shares (const TopoNode *node, const TopoParameters *parameters,
-                                 const uint32_t *core, uint32_t n_tasks);
-
-/* Of a pattern of `levels`, which are those of the node: [pattern->n_tasks].  The caller g_free()s. */
+/* Of a pattern of `levels`, which are those of the node: [pattern->n_tasks].  Two tasks on one core
+ * are on its hardware threads and part its cache.  The caller g_free()s. */
 PredictShare *study_pattern_shares (const TopoNode *node, const TopoParameters *parameters,
                                     const TopoLevels *levels, const TopoPattern *pattern);

@@ -79,6 +79,20 @@ test_harpertown_order (void)
     g_assert_cmpfloat (slowdown[not_better[at][0]], <=, slowdown[not_better[at][1]]);
 }
 
+/* Of tasks on these cores. */
+static PredictShare *
+shares_on (const TopoNode *node, const TopoMachine *machine, const uint32_t *core, uint32_t n_tasks)
+{
+  uint32_t every_core[16];
+  const TopoLevels levels = { .core = every_core };
+  const TopoPattern pattern = { .n_tasks = n_tasks, .place = (uint32_t *) core };
+
+  g_assert_cmpuint (node->n_cores, <=, G_N_ELEMENTS (every_core));
+  for (uint32_t at = 0; at < node->n_cores; at++)
+    every_core[at] = at;
+  return study_pattern_shares (node, &machine->parameters, &levels, &pattern);
+}
+
 /* Packages with memories of their own: eight cores at 4 GB/s on 12 GB/s, and no bus between. */
 static void
 test_own_memories (void)
@@ -86,8 +100,8 @@ test_own_memories (void)
   static const uint32_t spread[] = { 0, 8 }, one_package[] = { 0, 1, 2, 3, 4, 5, 6, 7 };
   g_autoptr (TopoMachine) machine = new_machine ();
   g_autoptr (TopoNode) node = topo_node_sandybridge ();
-  g_autofree PredictShare *two = study_node_shares (node, &machine->parameters, spread, 2);
-  g_autofree PredictShare *eight = study_node_shares (node, &machine->parameters, one_package, 8);
+  g_autofree PredictShare *two = shares_on (node, machine, spread, 2);
+  g_autofree PredictShare *eight = shares_on (node, machine, one_package, 8);
 
   g_assert_cmpfloat (two[1].crowding, ==, 1);
   g_assert_cmpfloat (two[1].cache_bytes, ==, 20 * MIB);
@@ -103,7 +117,7 @@ test_threads (void)
   static const uint32_t core[] = { 3, 3, 4 };
   g_autoptr (TopoMachine) machine = new_machine ();
   g_autoptr (TopoNode) node = topo_node_sandybridge ();
-  g_autofree PredictShare *shares = study_node_shares (node, &machine->parameters, core, 3);
+  g_autofree PredictShare *shares = shares_on (node, machine, core, 3);
 
   g_assert_cmpfloat (shares[0].private_bytes, ==, 128 * KIB);
   g_assert_cmpfloat (shares[2].private_bytes, ==, 256 * KIB);
@@ -120,7 +134,7 @@ test_no_caches (void)
   g_autofree PredictShare *shares = NULL;
 
   g_assert_no_error (error);
-  shares = study_node_shares (node, &machine->parameters, core, 6);
+  shares = shares_on (node, machine, core, 6);
   g_assert_cmpfloat (shares[5].private_bytes, ==, STUDY_PRIVATE_BYTES);
   g_assert_cmpfloat (shares[5].cache_bytes, ==, 0);
   g_assert_cmpfloat (shares[5].crowding, >=, 2);

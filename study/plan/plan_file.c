@@ -360,7 +360,7 @@ read_groups (StudyPlanFile *file, GError **error)
       return unknown (file, group, NULL, groups, error);
     if (!strcmp (group, "seed"))
       return refuse (file, group, "values", error,
-                     "{seed} is the seed of the repetition; say runs.seed and runs.repetitions");
+                     "{seed} is the seed of the repetition; set runs.seed and runs.repetitions");
     if (!check_keys (file, group, only_values, error) ||
         !get_list (file, group, "values", &list, error))
       return FALSE;

@@ -376,7 +376,7 @@ test_bad_files (void)
     { GOOD "[mappings]\nmapping = {abc}\n", ":6: mappings.mapping: {abc}: there is no group" },
     { GOOD "[size]\nvalues = 1;2\n", ":6: size.values: no trace, machine or mapping names {size}" },
     { GOOD "[size]\nvalues = ;\n", "size.values: is empty" },
-    { GOOD "[seed]\nvalues = 1\n", "say runs.seed" },
+    { GOOD "[seed]\nvalues = 1\n", "set runs.seed" },
     { GOOD "[size]\nvalues = 1\nmore = 2\n", "unknown key \"more\" in [size]" },
     { GOOD "[mappings]\nfile = nowhere\n", ":6: mappings.file: " },
     /* Two bad escapes are one error. */

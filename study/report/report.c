@@ -1,16 +1,656 @@
-/* report.c - puts a report page together: data, style and scripts in one file.
+/* report.c - a report page: the data of a study, style and scripts in one file.
  *
- * SPDX-License-Identifier: Apache-2.0
- *
- * The page may run and load nothing but what is in it: its content security
- * policy names the hashes of its scripts and of its style, and nothing else. */
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "study/report/report.h"
 
-#include "study/report/report_data.h"
 #include "base/decimal.h"
+#include "study/ranking.h"
+#include "study/store/row_fields.h"
+#include "study/study_error.h"
 
 #include <math.h>
 #include <string.h>
+#include <zlib.h>
+
+/* Everything that a store's plan lists, or one run that was just made. */
+typedef struct {
+  const char *title;     /* of the page */
+  const char *origin;    /* the store or trace that it was made from */
+  const char *file_text; /* of the study file; NULL: there is none */
+  guint top;             /* mappings of each case whose links and ranks are in the page, besides
+                                the default one and the worst */
+  GPtrArray *rows;       /* (element-type StudyRow), in their order */
+  StudyMachineReader *reader; /* of the store; NULL: one run */
+  /* Of one run. */
+  const TopoMachine *machine;
+  const TopoMapping *mapping;
+  const SimEdges *edges; /* NULL: they are not known */
+} Report;
+
+/* A StudyMachineOf; NULL with an error that the page shows. */
+static const TopoMachine *
+find_machine (void *data, const StudyRow *row, GError **error)
+{
+  Report *report = data;
+
+  return report->reader ? study_machine_reader_find (report->reader, row, error) : report->machine;
+}
+
+/* Sorted edges of the trace of a row, which the caller g_free()s; *n_edges = 0 and NULL without an error
+ * when they are not kept. */
+static SimEdge *
+find_edges (const Report *report, const StudyRow *row, uint64_t *n_edges, GError **error)
+{
+  *n_edges = 0;
+  if (!report->reader)
+    return report->edges ? sim_edges_sorted (report->edges, n_edges) : NULL;
+  return row->trace_hash ? study_store_edges (report->reader->store, row->trace_hash, row->ranks,
+                                              n_edges, error)
+                         : NULL;
+}
+
+/* --- JSON text that may stand in a page --- */
+
+/* The generator of json-glib writes all digits of a double and leaves '<' as it is; here numbers are
+ * the shortest that read back, and no text ends a script. */
+
+/* Text that is not UTF-8 gets U+FFFD where it is not.  NULL is null. */
+static void
+add_string (GString *json, const char *text)
+{
+  g_autofree char *valid = text ? g_utf8_make_valid (text, -1) : NULL;
+
+  if (!text) {
+    g_string_append (json, "null");
+    return;
+  }
+  g_string_append (json, "\"");
+  for (const char *at = valid; *at; at = g_utf8_next_char (at)) {
+    gunichar character = g_utf8_get_char (at);
+
+    /* '<' could end the script that contains the text, '&' could begin an entity where the page is
+     * treated as XML, and the separators of lines and paragraphs end strings in old browsers. */
+    if (character < 0x20 || strchr ("\"\\<>&", *at) || character == 0x2028 || character == 0x2029)
+      g_string_append_printf (json, "\\u%04x", character);
+    else
+      g_string_append_unichar (json, character);
+  }
+  g_string_append (json, "\"");
+}
+
+/* NaN and infinity are null. */
+static void
+add_number (GString *json, double value)
+{
+  char text[BASE_DECIMAL_SIZE];
+
+  g_string_append (json, isfinite (value) ? base_decimal_print (text, value) : "null");
+}
+
+/* A comma unless the object or array was just opened. */
+static void
+add_comma (GString *json)
+{
+  char last = json->len > 0 ? json->str[json->len - 1] : '[';
+
+  if (last != '[' && last != '{')
+    g_string_append_c (json, ',');
+}
+
+/* "name": with a comma before it unless the object or array was just opened. */
+static void
+add_member (GString *json, const char *name)
+{
+  add_comma (json);
+  add_string (json, name);
+  g_string_append_c (json, ':');
+}
+
+/* A member and its value. */
+static void
+add_string_member (GString *json, const char *name, const char *text)
+{
+  add_member (json, name);
+  add_string (json, text);
+}
+
+static void
+add_number_member (GString *json, const char *name, double value)
+{
+  add_member (json, name);
+  add_number (json, value);
+}
+
+/* --- Many numbers in a page: a byte each, compressed --- */
+
+/* 40,960 link loads are 440 kB as decimal text, 44 kB like this.  Where there are at most 256 different
+ * values, as regular patterns have, nothing is lost; otherwise values are rounded on a logarithmic
+ * scale, and the smallest and the largest stay exact. */
+
+#define LEVELS 256
+
+typedef struct {
+  gboolean exact;
+  guint n;
+  double value[LEVELS];
+} Levels;
+
+static int
+compare_values (const void *left, const void *right)
+{
+  uint64_t a = *(const uint64_t *) left, b = *(const uint64_t *) right;
+
+  return (a > b) - (a < b);
+}
+
+static void
+find_levels (Levels *levels, const uint64_t *values, gsize n)
+{
+  g_autofree uint64_t *sorted = g_memdup2 (values, n * sizeof *values);
+  gsize n_different = 0;
+
+  qsort (sorted, n, sizeof *sorted, compare_values);
+  for (gsize i = 0; i < n; i++)
+    if (i == 0 || sorted[i] != sorted[i - 1])
+      sorted[n_different++] = sorted[i];
+  levels->exact = n_different <= LEVELS;
+  if (levels->exact) {
+    levels->n = (guint) n_different;
+    for (guint level = 0; level < levels->n; level++)
+      levels->value[level] = (double) sorted[level];
+  } else {
+    /* Level 0 is no bytes, levels 1 to 255 are equal factors apart. */
+    double low = (double) sorted[sorted[0] == 0], high = (double) sorted[n_different - 1];
+    double step = log (high / low) / (LEVELS - 2);
+
+    levels->n = LEVELS;
+    levels->value[0] = 0;
+    for (guint level = 1; level < LEVELS; level++)
+      levels->value[level] = rint (low * exp ((level - 1) * step));
+    levels->value[1] = low;
+    levels->value[LEVELS - 1] = high;
+  }
+}
+
+/* The level nearest to a value; some bytes are never rounded to none. */
+static guint8
+code_of (const Levels *levels, double value)
+{
+  guint low = 0, high = levels->n - 1;
+
+  while (high - low > 1) {
+    guint middle = (low + high) / 2;
+
+    if (levels->value[middle] <= value)
+      low = middle;
+    else
+      high = middle;
+  }
+  if (value > 0 && levels->value[low] == 0)
+    return (guint8) high;
+  return (guint8) (levels->value[high] - value < value - levels->value[low] ? high : low);
+}
+
+/* Appends base64 of the zlib stream of some bytes, as a JSON string. */
+static void
+pack_bytes (GString *json, const void *bytes, gsize n)
+{
+  uLongf size = compressBound (n);
+  g_autofree guint8 *packed = g_malloc (size);
+  g_autofree char *text = NULL;
+  int status = compress2 (packed, &size, bytes, n, Z_BEST_COMPRESSION);
+
+  g_assert (status == Z_OK);
+  text = g_base64_encode (packed, size);
+  g_string_append_printf (json, "\"%s\"", text);
+}
+
+/* Appends {"exact":true|false,"levels":[...],"codes":"..."}: value i is levels[code i]; codes is base64
+ * of a zlib stream. */
+static void
+pack_values (GString *json, const uint64_t *values, gsize n)
+{
+  g_autofree guint8 *codes = g_malloc (MAX (n, 1));
+  Levels levels = { .exact = TRUE };
+
+  if (n > 0)
+    find_levels (&levels, values, n);
+  for (gsize i = 0; i < n; i++)
+    codes[i] = code_of (&levels, (double) values[i]);
+  g_string_append_c (json, '{');
+  add_member (json, "exact");
+  g_string_append (json, levels.exact ? "true" : "false");
+  add_member (json, "levels");
+  g_string_append_c (json, '[');
+  for (guint level = 0; level < levels.n; level++) {
+    add_comma (json);
+    add_number (json, levels.value[level]);
+  }
+  g_string_append_c (json, ']');
+  add_member (json, "codes");
+  pack_bytes (json, codes, n);
+  g_string_append_c (json, '}');
+}
+
+/* --- Machines and the counters of their links and ranks --- */
+
+/* The page draws no more bars and cells than this; more are averaged or added. */
+#define MAX_RANK_BINS   512
+#define MAX_MATRIX_BINS 256
+
+/* The members of a machine from which the page lays out its links. */
+static void
+add_machine (GString *json, const TopoMachine *machine)
+{
+  if (machine->fabric) {
+    /* Devices as [name, is a switch, ports], links as from, port, to, port, flat and
+     * in the order of the fabric's ports. */
+    const TopoFabric *fabric = machine->fabric;
+
+    g_string_append (json, "\"kind\":\"fabric\",\"devices\":[");
+    for (uint32_t device = 0; device < fabric->n_devices; device++) {
+      const TopoDevice *it = &fabric->devices[device];
+
+      add_comma (json);
+      g_string_append_c (json, '[');
+      add_string (json, it->name);
+      g_string_append_printf (json, ",%d,%u]", it->is_switch, it->n_ports);
+    }
+    g_string_append (json, "],\"links\":[");
+    for (uint32_t port = 0; port < fabric->n_ports; port++) {
+      uint32_t peer = fabric->ports[port].peer;
+
+      if (peer == TOPO_NONE)
+        continue;
+      add_comma (json);
+      g_string_append_printf (json, "%u,%u,%u,%u", fabric->ports[port].device,
+                              topo_fabric_port_number (fabric, port), fabric->ports[peer].device,
+                              topo_fabric_port_number (fabric, peer));
+    }
+    g_string_append_c (json, ']');
+  } else {
+    g_string_append (json, "\"kind\":\"torus\",\"shape\":[");
+    for (uint32_t dimension = 0; dimension < machine->shape.n_dimensions; dimension++) {
+      add_comma (json);
+      g_string_append_printf (json, "%u", machine->shape.size[dimension]);
+    }
+    g_string_append (json, "],\"wrap\":[");
+    for (uint32_t dimension = 0; dimension < machine->shape.n_dimensions; dimension++) {
+      add_comma (json);
+      g_string_append (json, machine->shape.wrap[dimension] ? "true" : "false");
+    }
+    g_string_append_c (json, ']');
+  }
+}
+
+/* Means of neighbouring ranks, as little-endian floats. */
+static void
+add_rank_bins (GString *json, const char *name, const StudyRankTimes *ranks, gsize n_ranks,
+               gsize offset)
+{
+  gsize n_bins = MIN (n_ranks, MAX_RANK_BINS);
+  g_autofree guint32 *means = g_new0 (guint32, n_bins + 1);
+
+  for (gsize bin = 0; bin < n_bins; bin++) {
+    gsize from = bin * n_ranks / n_bins, to = (bin + 1) * n_ranks / n_bins;
+    double sum = 0;
+    float mean;
+
+    for (gsize rank = from; rank < to; rank++)
+      sum += *(const double *) (const void *) ((const char *) &ranks[rank] + offset);
+    mean = (float) (sum / (double) (to - from));
+    memcpy (&means[bin], &mean, sizeof mean);
+    means[bin] = GUINT32_TO_LE (means[bin]);
+  }
+  add_member (json, name);
+  pack_bytes (json, means, n_bins * sizeof *means);
+}
+
+/* What a page shows of a mapping beyond its row: links, ranks and places.  A machine that is missing or
+ * has changed is no error: the page says so where it shows the machines. */
+static gboolean
+add_detail (GString *json, Report *report, StudyRow *row, GError **error)
+{
+  StudyStore *store = report->reader ? report->reader->store : NULL;
+  g_autoptr (TopoMapping) stored = NULL;
+  g_autoptr (GError) trouble = NULL;
+  const TopoMapping *mapping = report->mapping;
+  const TopoMachine *machine;
+
+  if (store && !study_store_load_blobs (store, row, error))
+    return FALSE;
+  machine = find_machine (report, row, &trouble);
+  if (g_error_matches (trouble, STUDY_ERROR, STUDY_ERROR_DAMAGED)) {
+    g_propagate_error (error, g_steal_pointer (&trouble));
+    return FALSE;
+  }
+  if (machine && row->link_bytes) {
+    /* Only links that exist, in the order of their numbers: the page counts likewise. */
+    gsize size;
+    const uint64_t *bytes = g_bytes_get_data (row->link_bytes, &size);
+    gsize n_places = size / sizeof *bytes, n_links = 0;
+    g_autofree uint64_t *values = g_new (uint64_t, n_places + 1);
+    uint32_t n_ports = topo_shape_ports (&machine->shape);
+    gsize expected = machine->fabric ? machine->fabric->n_ports
+                                     : (gsize) topo_shape_nodes (&machine->shape) * n_ports;
+
+    if (n_places != expected) {
+      g_assert (store);
+      g_set_error (error, STUDY_ERROR, STUDY_ERROR_DAMAGED,
+                   "%s: table blobs, key %.12s..., column link_bytes: %" G_GSIZE_FORMAT
+                   " words, but its machine has %" G_GSIZE_FORMAT
+                   " links; the store is damaged or was changed by another program",
+                   study_store_path (store), row->key, n_places, expected);
+      return FALSE;
+    }
+    for (gsize place = 0; place < n_places; place++)
+      if (machine->fabric ? machine->fabric->ports[place].peer != TOPO_NONE
+                          : topo_shape_neighbour (&machine->shape, (uint32_t) place / n_ports,
+                                                  (uint32_t) place % n_ports) != TOPO_NONE)
+        values[n_links++] = bytes[place];
+    add_member (json, "links");
+    pack_values (json, values, n_links);
+  }
+  if (row->rank_times && g_bytes_get_size (row->rank_times) > 0) {
+    gsize size;
+    const StudyRankTimes *ranks = g_bytes_get_data (row->rank_times, &size);
+    gsize n_ranks = size / sizeof *ranks;
+
+    add_member (json, "ranks");
+    g_string_append_printf (json, "{\"n\":%" G_GSIZE_FORMAT, n_ranks);
+    add_rank_bins (json, "end_s", ranks, n_ranks, offsetof (StudyRankTimes, end_s));
+    add_rank_bins (json, "compute_s", ranks, n_ranks, offsetof (StudyRankTimes, compute_s));
+    add_rank_bins (json, "wait_s", ranks, n_ranks, offsetof (StudyRankTimes, wait_s));
+    g_string_append_c (json, '}');
+  }
+  if (store) {
+    /* One row at a time has its blobs in memory. */
+    g_clear_pointer (&row->link_bytes, g_bytes_unref);
+    g_clear_pointer (&row->rank_times, g_bytes_unref);
+    mapping = stored = study_store_placement (store, row, error);
+    if (!stored)
+      return FALSE;
+  }
+  if (machine) {
+    /* The lowest rank of each node, TOPO_NONE where there is none, as little-endian 32-bit integers. */
+    uint32_t n_nodes = topo_shape_nodes (&machine->shape);
+    g_autofree guint32 *first_rank = g_new (guint32, n_nodes);
+
+    for (uint32_t node = 0; node < n_nodes; node++)
+      first_rank[node] = GUINT32_TO_LE (TOPO_NONE);
+    for (uint32_t rank = mapping->n_ranks; rank-- > 0;)
+      if (mapping->node[rank] < n_nodes)
+        first_rank[mapping->node[rank]] = GUINT32_TO_LE (rank);
+    add_member (json, "places");
+    pack_bytes (json, first_rank, n_nodes * sizeof *first_rank);
+  }
+  return TRUE;
+}
+
+/* The bytes between ranks, in at most 256 x 256 cells. */
+static void
+add_matrix (GString *json, const SimEdge *edges, uint64_t n_edges, uint32_t n_ranks)
+{
+  uint32_t n_bins = MIN (n_ranks, MAX_MATRIX_BINS);
+  g_autofree uint64_t *bytes = g_new0 (uint64_t, (gsize) n_bins * n_bins);
+
+  for (uint64_t edge = 0; edge < n_edges; edge++) {
+    gsize row = (gsize) edges[edge].source * n_bins / n_ranks;
+    gsize column = (gsize) edges[edge].destination * n_bins / n_ranks;
+
+    if (row < n_bins && column < n_bins)
+      bytes[row * n_bins + column] += edges[edge].bytes;
+  }
+  g_string_append_printf (json, "{\"n\":%u,\"ranks\":%u,\"bytes\":", n_bins, n_ranks);
+  pack_values (json, bytes, (gsize) n_bins * n_bins);
+  g_string_append_c (json, '}');
+}
+
+/* --- The whole page as one JSON object --- */
+
+/* The numbers of a row that the page can show, before the features. */
+typedef struct {
+  const char *name, *unit;
+} Column;
+
+static const Column columns[] = {
+  { "time_s", "s" },        { "compute_s_avg", "s" },   { "wait_s_avg", "s" },
+  { "wait_s_max", "s" },    { "messages", "messages" }, { "message_bytes", "bytes" },
+  { "packets", "packets" }, { "packet_hops", "hops" },
+};
+
+/* A mapping of a case; in_detail: with its links, ranks and places. */
+static gboolean
+add_mapping (GString *json, Report *report, const StudyRanked *ranked, gboolean in_detail,
+             GError **error)
+{
+  add_comma (json);
+  g_string_append_c (json, '{');
+  add_string_member (json, "name", ranked->mapping);
+  add_number_member (json, "value", ranked->value);
+  add_number_member (json, "gain", ranked->gain);
+  add_number_member (json, "place", ranked->place);
+  add_number_member (json, "runs", ranked->n_runs);
+  add_string_member (json, "key", ranked->row->key);
+  add_member (json, "values");
+  g_string_append_c (json, '[');
+  for (gsize column = 0; column < G_N_ELEMENTS (columns); column++) {
+    const StudyField *field = study_row_find_field (columns[column].name);
+
+    add_comma (json);
+    add_number (json, study_row_number (ranked->row, field));
+  }
+  for (guint feature = 0; feature < SIM_N_FEATURES; feature++) {
+    add_comma (json);
+    add_number (json, ranked->row->features[feature]);
+  }
+  g_string_append_c (json, ']');
+  /* The row is one of report->rows, which a ranking only borrows. */
+  if (in_detail && !add_detail (json, report, (StudyRow *) ranked->row, error))
+    return FALSE;
+  g_string_append_c (json, '}');
+  return TRUE;
+}
+
+/* The index of a row, which is added when it is the first with its key. */
+static guint
+index_of (GPtrArray *rows, GHashTable *seen, const char *key, const StudyRow *row)
+{
+  gpointer found;
+
+  if (g_hash_table_lookup_extended (seen, key, NULL, &found))
+    return GPOINTER_TO_UINT (found);
+  g_hash_table_insert (seen, (gpointer) key, GUINT_TO_POINTER (rows->len));
+  g_ptr_array_add (rows, (gpointer) row);
+  return rows->len - 1;
+}
+
+/* A row for each distinct trace and machine. */
+typedef struct {
+  GPtrArray *traces, *machines;                /* (element-type StudyRow) */
+  GHashTable *trace_indices, *machine_indices; /* hash -> index */
+} Inputs;
+
+static void
+inputs_clear (Inputs *inputs)
+{
+  g_ptr_array_unref (inputs->traces);
+  g_ptr_array_unref (inputs->machines);
+  g_hash_table_unref (inputs->trace_indices);
+  g_hash_table_unref (inputs->machine_indices);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Inputs, inputs_clear)
+
+static gboolean
+add_case (GString *json, Report *report, const StudyCase *study_case, Inputs *inputs,
+          GError **error)
+{
+  const StudyRow *row = study_case->row;
+  const char *trace = row->trace_hash ? row->trace_hash : row->trace;
+  const char *machine_key = row->machine_hash ? row->machine_hash : row->machine;
+  g_autoptr (GHashTable) seen = g_hash_table_new (g_str_hash, g_str_equal);
+
+  add_comma (json);
+  g_string_append_c (json, '{');
+
+  add_string_member (json, "name", study_case->name);
+  add_number_member (json, "trace", index_of (inputs->traces, inputs->trace_indices, trace, row));
+  add_number_member (json, "machine",
+                     index_of (inputs->machines, inputs->machine_indices, machine_key, row));
+  add_string_member (json, "network", row->network);
+  add_string_member (json, "routing", row->routing);
+  add_string_member (json, "grain", row->grain);
+  add_number_member (json, "compute_scale", row->compute_scale);
+  add_number_member (json, "ranks", row->ranks);
+  add_number_member (json, "ranks_per_node", row->ranks_per_node);
+  add_number_member (json, "nodes", row->nodes);
+  add_number_member (json, "links", row->links);
+  add_string_member (json, "column", study_case->column);
+  add_string_member (json, "default", study_case->default_mapping);
+  add_number_member (json, "failed", study_case->n_failed);
+
+  /* The warnings of all runs of a case, each text once. */
+  add_member (json, "warnings");
+  g_string_append_c (json, '[');
+  for (guint i = 0; i < study_case->ranked->len; i++) {
+    char **warnings = g_array_index (study_case->ranked, StudyRanked, i).row->warnings;
+
+    for (guint w = 0; warnings && warnings[w]; w++)
+      if (g_hash_table_add (seen, warnings[w])) {
+        add_comma (json);
+        add_string (json, warnings[w]);
+      }
+  }
+  g_string_append_c (json, ']');
+  add_member (json, "mappings");
+  g_string_append_c (json, '[');
+  /* In detail: the first `top`, the default one and the worst. */
+  for (guint i = 0; i < study_case->ranked->len; i++) {
+    const StudyRanked *ranked = &g_array_index (study_case->ranked, StudyRanked, i);
+    gboolean in_detail = i < report->top || i + 1 == study_case->ranked->len ||
+                         g_strcmp0 (ranked->mapping, study_case->default_mapping) == 0;
+
+    if (!add_mapping (json, report, ranked, in_detail, error))
+      return FALSE;
+  }
+  g_string_append (json, "]}");
+  return TRUE;
+}
+
+static gboolean
+add_traces (GString *json, Report *report, const Inputs *inputs, GError **error)
+{
+  add_member (json, "traces");
+  g_string_append_c (json, '[');
+  for (guint i = 0; i < inputs->traces->len; i++) {
+    const StudyRow *row = g_ptr_array_index (inputs->traces, i);
+    g_autoptr (GError) local = NULL;
+    uint64_t n_edges = 0;
+    g_autofree SimEdge *edges = find_edges (report, row, &n_edges, &local);
+
+    if (local) {
+      g_propagate_error (error, g_steal_pointer (&local));
+      return FALSE;
+    }
+    add_comma (json);
+    g_string_append_c (json, '{');
+    add_string_member (json, "name", row->trace);
+    add_string_member (json, "hash", row->trace_hash);
+    add_number_member (json, "ranks", row->ranks);
+    if (n_edges > 0 && row->ranks > 0) {
+      add_member (json, "matrix");
+      add_matrix (json, edges, n_edges, row->ranks);
+    }
+    g_string_append_c (json, '}');
+  }
+  g_string_append_c (json, ']');
+  return TRUE;
+}
+
+/* The object, schema hopcast.report/1, on one line; NULL and *error on failure. */
+static GString *
+report_data (Report *report, const GPtrArray *cases, GError **error)
+{
+  g_auto (Inputs)
+      inputs = { g_ptr_array_new (), g_ptr_array_new (), g_hash_table_new (g_str_hash, g_str_equal),
+                 g_hash_table_new (g_str_hash, g_str_equal) };
+  GString *json = g_string_new ("{");
+  const StudyRow *first = report->rows->len > 0 ? g_ptr_array_index (report->rows, 0) : NULL;
+  gboolean ok = TRUE;
+
+  add_string_member (json, "schema", "hopcast.report/1");
+  add_string_member (json, "title", report->title);
+  add_string_member (json, "origin", report->origin);
+  add_string_member (json, "version", first ? first->version : NULL);
+  add_string_member (json, "study", report->file_text);
+  add_number_member (json, "runs", report->rows->len);
+  add_number_member (json, "tie", STUDY_TIE);
+  add_member (json, "columns");
+  g_string_append_c (json, '[');
+  for (gsize column = 0; column < G_N_ELEMENTS (columns); column++) {
+    add_comma (json);
+    g_string_append_printf (json, "[\"%s\",\"%s\"]", columns[column].name, columns[column].unit);
+  }
+  for (guint feature = 0; feature < SIM_N_FEATURES; feature++) {
+    add_comma (json);
+    g_string_append_printf (json, "[\"%s\",\"%s\"]", sim_feature_name ((SimFeature) feature),
+                            sim_feature_unit ((SimFeature) feature));
+  }
+  g_string_append_c (json, ']');
+  add_member (json, "failed");
+  g_string_append_c (json, '[');
+  for (guint i = 0; i < report->rows->len; i++) {
+    const StudyRow *row = g_ptr_array_index (report->rows, i);
+
+    if (row->status == STUDY_DONE)
+      continue;
+    add_comma (json);
+    g_string_append_c (json, '{');
+    add_string_member (json, "trace", row->trace);
+    add_string_member (json, "machine", row->machine);
+    add_string_member (json, "network", row->network);
+    add_string_member (json, "mapping", row->mapping);
+    add_number_member (json, "repetition", row->repetition);
+    add_string_member (json, "error", row->error);
+    g_string_append_c (json, '}');
+  }
+  g_string_append_c (json, ']');
+  add_member (json, "cases");
+  g_string_append_c (json, '[');
+  for (guint i = 0; ok && i < cases->len; i++)
+    ok = add_case (json, report, g_ptr_array_index (cases, i), &inputs, error);
+  g_string_append_c (json, ']');
+  ok = ok && add_traces (json, report, &inputs, error);
+  /* A fabric's files may have changed since: the rows are shown all the same. */
+  add_member (json, "machines");
+  g_string_append_c (json, '[');
+  for (guint i = 0; i < inputs.machines->len; i++) {
+    const StudyRow *row = g_ptr_array_index (inputs.machines, i);
+    g_autoptr (GError) local = NULL;
+    const TopoMachine *machine = find_machine (report, row, &local);
+
+    add_comma (json);
+    g_string_append_c (json, '{');
+    add_string_member (json, "name", row->machine);
+    add_string_member (json, "hash", row->machine_hash);
+    if (local)
+      add_string_member (json, "problem", local->message);
+    if (machine) {
+      g_string_append_c (json, ',');
+      add_machine (json, machine);
+    }
+    g_string_append_c (json, '}');
+  }
+  g_string_append (json, "]}");
+  if (!ok)
+    g_string_free (g_steal_pointer (&json), TRUE);
+  return json;
+}
+
+/* --- The page: data, style and scripts in one file --- */
+
+/* The page may run and load nothing but what is in it: its content security policy names the hashes of
+ * its scripts and of its style, and nothing else. */
 
 static const char frame_text[] =
 #include "study/report/page_frame.inc"
@@ -48,11 +688,13 @@ html_escape (const char *text)
   return g_markup_escape_text (valid, -1);
 }
 
-gboolean
-study_report_write (FILE *out, const StudyReport *report, GError **error)
+/* Nothing is written when there is an error. */
+static gboolean
+write_page (FILE *out, Report *report, GError **error)
 {
-  g_autoptr (GPtrArray) cases = study_report_cases (report, error);
-  g_autoptr (GString) data = cases ? study_report_data (report, cases, error) : NULL;
+  g_autoptr (GPtrArray) cases =
+      study_cases_new (report->rows, NULL, STUDY_TIE, find_machine, report, error);
+  g_autoptr (GString) data = cases ? report_data (report, cases, error) : NULL;
   g_autoptr (GString) policy = g_string_new ("default-src 'none'; script-src");
   g_autoptr (GString) tables = g_string_new (NULL);
   g_autofree char *title = NULL;
@@ -110,59 +752,7 @@ study_report_write (FILE *out, const StudyReport *report, GError **error)
   return TRUE;
 }
 
-/* --- The report of everything that a store keeps --- */
-
-static SimEdge *
-store_edges (void *data, const StudyRow *row, uint64_t *n_edges, GError **error)
-{
-  const StudyMachineReader *reader = data;
-
-  *n_edges = 0;
-  return row->trace_hash
-             ? study_store_edges (reader->store, row->trace_hash, row->ranks, n_edges, error)
-             : NULL;
-}
-
-/* The row gives its blobs away, so that one row at a time has them in memory.  A machine that is
- * missing or has changed is no error: the page says so where it shows the machines. */
-static gboolean
-store_detail (void *data, StudyRow *row, StudyReportDetail *detail, GError **error)
-{
-  StudyMachineReader *reader = data;
-  g_autoptr (TopoMapping) mapping = NULL;
-  g_autoptr (GError) trouble = NULL;
-  const TopoMachine *machine;
-  gsize n_words;
-
-  if (!study_store_load_blobs (reader->store, row, error))
-    return FALSE;
-  machine = study_machine_reader_find (reader, row, &trouble);
-  if (g_error_matches (trouble, STUDY_ERROR, STUDY_ERROR_DAMAGED)) {
-    g_propagate_error (error, g_steal_pointer (&trouble));
-    return FALSE;
-  }
-  n_words = row->link_bytes ? g_bytes_get_size (row->link_bytes) / sizeof (uint64_t) : 0;
-  if (machine && row->link_bytes && n_words != study_report_link_places (machine)) {
-    g_set_error (error, STUDY_ERROR, STUDY_ERROR_DAMAGED,
-                 "%s: table blobs, key %.12s..., column link_bytes: %" G_GSIZE_FORMAT
-                 " words, but its machine has %" G_GSIZE_FORMAT
-                 " links; the store is damaged or was changed by another program",
-                 study_store_path (reader->store), row->key, n_words,
-                 study_report_link_places (machine));
-    return FALSE;
-  }
-  detail->link_bytes = g_steal_pointer (&row->link_bytes);
-  detail->rank_times = g_steal_pointer (&row->rank_times);
-  mapping = study_store_placement (reader->store, row, error);
-  if (!mapping)
-    return FALSE;
-  detail->n_nodes = row->nodes;
-  detail->first_rank = study_report_first_ranks (mapping, row->nodes);
-  return TRUE;
-}
-
-static const StudyReportSource store_source = { study_machine_reader_find, store_edges,
-                                                store_detail };
+/* --- Its sources --- */
 
 gboolean
 study_report_write_store (FILE *out, StudyStore *store, const char *title, guint top,
@@ -173,75 +763,30 @@ study_report_write_store (FILE *out, StudyStore *store, const char *title, guint
   g_autofree char *file_text = name ? study_store_file_text (store, error) : NULL;
   g_autofree char *origin = g_path_get_basename (study_store_path (store));
   g_auto (StudyMachineReader) reader = { .store = store };
-  const StudyReport report = { .title = title ? title : name,
-                               .origin = origin,
-                               .file_text = file_text,
-                               .top = top,
-                               .source = &store_source,
-                               .data = &reader,
-                               .rows = rows };
+  Report report = { .title = title ? title : name,
+                    .origin = origin,
+                    .file_text = file_text,
+                    .top = top,
+                    .rows = rows,
+                    .reader = &reader };
 
-  return name && file_text && study_report_write (out, &report, error);
+  return name && file_text && write_page (out, &report, error);
 }
-
-/* --- The report of one run that was just made --- */
-
-typedef struct {
-  const TopoMachine *machine;
-  const TopoMapping *mapping;
-  const SimEdges *edges;
-} OneRun;
-
-static const TopoMachine *
-run_machine (void *data, const StudyRow *row, GError **error)
-{
-  const OneRun *run = data;
-
-  (void) row;
-  (void) error;
-  return run->machine;
-}
-
-static SimEdge *
-run_edges (void *data, const StudyRow *row, uint64_t *n_edges, GError **error)
-{
-  const OneRun *run = data;
-
-  (void) row;
-  (void) error;
-  *n_edges = 0;
-  return run->edges ? sim_edges_sorted (run->edges, n_edges) : NULL;
-}
-
-static gboolean
-run_detail (void *data, StudyRow *row, StudyReportDetail *detail, GError **error)
-{
-  const OneRun *run = data;
-
-  (void) error;
-  detail->link_bytes = row->link_bytes ? g_bytes_ref (row->link_bytes) : NULL;
-  detail->rank_times = row->rank_times ? g_bytes_ref (row->rank_times) : NULL;
-  detail->n_nodes = topo_shape_nodes (&run->machine->shape);
-  detail->first_rank = study_report_first_ranks (run->mapping, detail->n_nodes);
-  return TRUE;
-}
-
-static const StudyReportSource run_source = { run_machine, run_edges, run_detail };
 
 gboolean
 study_report_write_run (FILE *out, StudyRow *row, const TopoMachine *machine,
                         const TopoMapping *mapping, const SimEdges *edges, const char *title,
                         GError **error)
 {
-  OneRun run = { machine, mapping, edges };
   g_autoptr (GPtrArray) rows = g_ptr_array_new ();
-  const StudyReport report = { .title = title,
-                               .origin = row->trace,
-                               .top = 1,
-                               .source = &run_source,
-                               .data = &run,
-                               .rows = rows };
+  Report report = { .title = title,
+                    .origin = row->trace,
+                    .top = 1,
+                    .rows = rows,
+                    .machine = machine,
+                    .mapping = mapping,
+                    .edges = edges };
 
   g_ptr_array_add (rows, row);
-  return study_report_write (out, &report, error);
+  return write_page (out, &report, error);
 }

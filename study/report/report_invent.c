@@ -112,6 +112,7 @@ invent_run (const Inventor *it, guint number)
 {
   static const char *const names[] = { "tile 4x4 <i>tilt</i> & zigzag", "hilbert", "random:\"7\"" };
   g_autoptr (TopoMapping) places = invent_places (it, number);
+  g_autoptr (StudyStoreGroup) group = study_store_group_new ();
   StudyRow *row = study_row_new ();
   GError *error = NULL;
   uint64_t max;
@@ -154,8 +155,11 @@ invent_run (const Inventor *it, guint number)
     row->features[SIM_FEATURE_MAX_DILATION] = 3 + number % 9;
     row->rank_times = invent_ranks (it, row->time_s);
   }
-  must (study_store_put_placement (it->store, row->mapping_hash, places, &error), error);
-  must (study_store_put (it->store, row, &error), error);
+  study_store_group_add_places (group, row->mapping_hash, it->n_ranks,
+                                study_store_pack_places (places));
+  g_ptr_array_set_free_func (group->rows, NULL);
+  g_ptr_array_add (group->rows, row);
+  must (study_store_put_group (it->store, group, &error), error);
   g_clear_pointer (&row->link_bytes, g_bytes_unref);
   g_clear_pointer (&row->rank_times, g_bytes_unref);
   g_ptr_array_add (it->rows, row);
@@ -167,6 +171,7 @@ invent_case (Inventor *it, const char *spec, const char *network, guint n_mappin
   const StudyMachineInputs inputs = { .spec = spec, .ranks_per_node = 1, .pattern = G_MININT };
   g_autofree char *text = NULL, *trace_hash = NULL;
   g_autofree SimEdge *sorted = NULL;
+  g_autoptr (StudyStoreGroup) group = study_store_group_new ();
   SimEdges *edges;
   uint64_t n_edges;
   GError *error = NULL;
@@ -188,7 +193,9 @@ invent_case (Inventor *it, const char *spec, const char *network, guint n_mappin
   }
   sorted = sim_edges_sorted (edges, &n_edges);
   trace_hash = invent_hash ("invented-%u", n);
-  must (study_store_put_edges (it->store, trace_hash, n, sorted, n_edges, &error), error);
+  study_store_group_add_edges (group, trace_hash, n, n_edges,
+                               study_store_pack_edges (sorted, n_edges));
+  must (study_store_put_group (it->store, group, &error), error);
   sim_edges_free (edges);
 
   for (guint number = 0; number < n_mappings; number++)

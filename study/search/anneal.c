@@ -248,32 +248,11 @@ improve_rank (Exchange *search, uint32_t rank)
   return best.slot != TOPO_NONE;
 }
 
-static void
-descend (Exchange *search, gboolean (*stop) (void *data), void *stop_data)
-{
-  uint32_t n_ranks = search->graph->n_ranks, n_good = 0;
-
-  for (uint32_t rank = 0; n_good < n_ranks; rank = (rank + 1) % n_ranks) {
-    if (rank % 16 == 0 && stop && stop (stop_data))
-      return;
-    n_good = improve_rank (search, rank) ? 0 : n_good + 1;
-  }
-}
-
-void
-study_descend (const StudyProblem *problem, uint32_t *slot, gboolean (*stop) (void *data),
-               void *stop_data)
-{
-  Exchange search = exchange_new (problem, slot, 0);
-
-  descend (&search, stop, stop_data);
-  exchange_clear (&search);
-}
-
 void
 study_anneal (const StudyProblem *problem, uint32_t *slot, const StudyAnneal *options)
 {
-  gsize size = problem->graph->n_ranks * sizeof *slot;
+  uint32_t n_ranks = problem->graph->n_ranks, n_good = 0;
+  gsize size = n_ranks * sizeof *slot;
   g_autofree uint32_t *start = g_memdup2 (slot, size);
   Exchange search = exchange_new (problem, slot, options->seed);
 
@@ -282,7 +261,11 @@ study_anneal (const StudyProblem *problem, uint32_t *slot, const StudyAnneal *op
     memcpy (slot, start, size);
     search = exchange_new (problem, slot, options->seed);
   }
-  descend (&search, options->stop, options->stop_data);
+  for (uint32_t rank = 0; n_good < n_ranks; rank = (rank + 1) % n_ranks) {
+    if (rank % 16 == 0 && options->stop && options->stop (options->stop_data))
+      break;
+    n_good = improve_rank (&search, rank) ? 0 : n_good + 1;
+  }
   exchange_clear (&search);
 }
 

@@ -13,7 +13,7 @@
 
 typedef struct {
   uint64_t seed;
-  uint64_t n_steps; /* proposals */
+  uint64_t n_steps; /* proposals before the descent */
   double heat;      /* first temperature, as a multiple of the average cost of a bad step: 1 forgets
                        the start, 0.05 repairs it */
   /* Called every few thousand steps; TRUE ends the search; may be NULL. */
@@ -24,10 +24,6 @@ typedef struct {
 /* Improves slot[n_ranks] in place; the result never has more hop-bytes than the
  * start.  The same arguments give the same placement, unless stop() says so. */
 void study_anneal (const StudyProblem *problem, uint32_t *slot, const StudyAnneal *options);
-
-/* Only the descent. */
-void study_descend (const StudyProblem *problem, uint32_t *slot, gboolean (*stop) (void *data),
-                    void *stop_data);
 
 /* --- Less on the busiest links by exchanging ranks --- */
 

@@ -107,9 +107,8 @@ fabric_table (StudyDistance *distance, const RoutePaths *paths, uint32_t n, cons
       uint8_t hops = (uint8_t) MIN (MAX (forth, back), UINT8_MAX);
 
       if (a != b && (forth == 0 || back == 0)) {
-        g_set_error (error, STUDY_ERROR, STUDY_ERROR_SEARCH,
-                     "%s: there is no way between %s and %s", paths->machine->spec, host[a].name,
-                     host[b].name);
+        g_set_error (error, STUDY_ERROR, STUDY_ERROR_SEARCH, "%s: no route between %s and %s",
+                     paths->machine->spec, host[a].name, host[b].name);
         return NULL;
       }
       table[(gsize) from * n + to] = table[(gsize) to * n + from] = hops;

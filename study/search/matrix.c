@@ -516,8 +516,8 @@ read_market (Source *source, const char *text, GError **error)
   }
   if (place < n_entries) {
     g_set_error (error, STUDY_ERROR, STUDY_ERROR_INPUT,
-                 "%s: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " entries are there",
-                 source->path, place, n_entries);
+                 "%s: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " entries found", source->path,
+                 place, n_entries);
     return NULL;
   }
   return g_steal_pointer (&matrix);
@@ -630,7 +630,7 @@ read_scotch (Source *source, GError **error)
       sum_fields (source, layout.first_line) != n_numbers) {
     g_set_error (error, STUDY_ERROR, STUDY_ERROR_INPUT,
                  "%s: a Scotch graph of %" G_GUINT64_FORMAT " vertices, a line each, and "
-                 "%" G_GUINT64_FORMAT " arcs was announced, and something else follows",
+                 "%" G_GUINT64_FORMAT " arcs was announced, but the rest differs",
                  source->path, layout.n, n_arcs);
     return NULL;
   }

@@ -156,7 +156,7 @@ test_bad_files (void)
     { MARKET "coordinate real general\n2 2 1\n1 2 -1\n", ":3: expected a number of bytes" },
     { MARKET "coordinate real general\n2 2 1\n1 3 1\n", ":3: expected a rank" },
     { "2 1\n3\n1\n", ":2: expected a rank of the graph, found '3'" },
-    { "0\n2 2\n0 010\n1 8 1\n", "something else follows" },
+    { "0\n2 2\n0 010\n1 8 1\n", "the rest differs" },
     { "0\n2 2\n3 010\n1 8 1\n1 8 1\n", ":3: expected base 0 or 1" },
     { "0\n99999999 2\n0 010\n", ":2: expected the number of vertices" },
     /* These do not look like matrices. */

@@ -52,6 +52,28 @@ study_gain_new (const double *default_s, const double *time_s, guint n_times)
   return gain;
 }
 
+#define VARIED(field) G_STRUCT_OFFSET (TopoParameters, field)
+
+/* Speeds and times of a machine, each 64 bits wide. */
+static const gsize varied_on_all[] = { VARIED (mpi.send_overhead_ps),
+                                       VARIED (mpi.receive_overhead_ps),
+                                       VARIED (mpi.call_overhead_ps) };
+static const gsize varied_on_fabrics[] = {
+  VARIED (hca.pcie_bandwidth_Bps),    VARIED (ib.cable_latency_ps),
+  VARIED (switches.latency_ps),       VARIED (hca.send_latency_ps),
+  VARIED (hca.receive_latency_ps),    VARIED (memory.core_bandwidth_Bps),
+  VARIED (memory.dram_bandwidth_Bps),
+};
+static const gsize varied_on_tori[] = {
+  VARIED (link.bandwidth_Bps),
+  VARIED (link.hop_latency_ps),
+  VARIED (messaging.injection_latency_ps),
+  VARIED (messaging.reception_latency_ps),
+  VARIED (messaging.memory_bandwidth_Bps),
+  VARIED (mpi.shm_bandwidth_Bps),
+  VARIED (mpi.shm_latency_ps),
+};
+
 /* Uniform in its logarithm. */
 static double
 factor (BaseRandom *random)
@@ -60,15 +82,13 @@ factor (BaseRandom *random)
 }
 
 static void
-vary_speed (uint64_t *value, BaseRandom *random)
+vary (TopoParameters *parameters, const gsize *offsets, gsize n, BaseRandom *random)
 {
-  *value = (uint64_t) llround ((double) *value * factor (random));
-}
+  for (gsize i = 0; i < n; i++) {
+    int64_t *value = (int64_t *) (void *) ((char *) parameters + offsets[i]);
 
-static void
-vary_time (int64_t *value, BaseRandom *random)
-{
-  *value = llround ((double) *value * factor (random));
+    *value = llround ((double) *value * factor (random));
+  }
 }
 
 TopoMachine
@@ -76,129 +96,64 @@ study_gain_perturbed (const TopoMachine *machine, uint64_t seed, guint number,
                       double *compute_scale)
 {
   TopoMachine copy = *machine;
-  TopoParameters *parameters = &copy.parameters;
   BaseRandom random = base_random_stream_added (seed, number);
 
   *compute_scale *= factor (&random);
-  vary_time (&parameters->mpi.send_overhead_ps, &random);
-  vary_time (&parameters->mpi.receive_overhead_ps, &random);
-  vary_time (&parameters->mpi.call_overhead_ps, &random);
-  if (machine->fabric) {
-    vary_speed (&parameters->hca.pcie_bandwidth_Bps, &random);
-    vary_time (&parameters->ib.cable_latency_ps, &random);
-    vary_time (&parameters->switches.latency_ps, &random);
-    vary_time (&parameters->hca.send_latency_ps, &random);
-    vary_time (&parameters->hca.receive_latency_ps, &random);
-    vary_speed (&parameters->memory.core_bandwidth_Bps, &random);
-    vary_speed (&parameters->memory.dram_bandwidth_Bps, &random);
-  } else {
-    vary_speed (&parameters->link.bandwidth_Bps, &random);
-    vary_time (&parameters->link.hop_latency_ps, &random);
-    vary_time (&parameters->messaging.injection_latency_ps, &random);
-    vary_time (&parameters->messaging.reception_latency_ps, &random);
-    vary_speed (&parameters->messaging.memory_bandwidth_Bps, &random);
-    vary_speed (&parameters->mpi.shm_bandwidth_Bps, &random);
-    vary_time (&parameters->mpi.shm_latency_ps, &random);
-  }
+  vary (&copy.parameters, varied_on_all, G_N_ELEMENTS (varied_on_all), &random);
+  if (machine->fabric)
+    vary (&copy.parameters, varied_on_fabrics, G_N_ELEMENTS (varied_on_fabrics), &random);
+  else
+    vary (&copy.parameters, varied_on_tori, G_N_ELEMENTS (varied_on_tori), &random);
   return copy;
 }
 
 /* --- Simulations side by side, in processes of their own --- */
 
-/* Milliseconds between two looks at stop(). */
-#define LOOK_MS 50
+typedef struct {
+  const TopoMachine *machine; /* borrowed, as is the mapping */
+  const TopoMapping *mapping;
+  double compute_scale;
+} Trial;
 
 typedef struct {
-  const StudyTrial *trials;
-  const StudyTrialOptions *options;
-} Work;
-
-/* In a worker.  The flow network can be made only once in a process. */
-static GBytes *
-make_trial (void *data, guint trial, gboolean *spent)
-{
-  const Work *work = data;
-  StudyTrialResult result = { 0 };
-
-  const StudyTrialOptions *options = work->options;
-  const SimRunOptions run_options = { .trace_path = options->trace_path,
-                                      .network = options->network,
-                                      .policy = options->policy,
-                                      .compute_scale = work->trials[trial].compute_scale };
-  g_autoptr (GError) error = NULL;
-  g_autoptr (Trace) trace = trace_open (options->trace_path, &options->trace_options, &error);
-  g_autoptr (SimRun) run = NULL;
-
-  if (trace)
-    run = sim_run (trace, work->trials[trial].machine, work->trials[trial].mapping, &run_options,
-                   &error);
-  if (run) {
-    result.done = true;
-    result.time_s = (double) run->result.time_ps * 1e-12;
-  } else
-    g_strlcpy (result.error, error->message, sizeof result.error);
-  *spent = work->options->network == SIM_NETWORK_FLOW;
-  return g_bytes_new (&result, sizeof result);
-}
-
-/* results[i] is of trials[i], whatever the order in which they end. */
-static void
-trials_run (const StudyTrial *trials, guint n_trials, const StudyTrialOptions *options,
-            StudyTrialResult *results)
-{
-  Work work = { trials, options };
-  g_autoptr (GError) error = NULL;
-  g_autoptr (StudyPool) pool =
-      study_pool_new (CLAMP (options->n_threads, 1, MAX (n_trials, 1)), make_trial, &work, &error);
-  guint next = 0, n_done = 0;
-
-  for (guint i = 0; i < n_trials; i++)
-    results[i] = (StudyTrialResult){ .done = false };
-  while (error == NULL && n_done < n_trials &&
-         !(options->stop && options->stop (options->stop_data, n_done))) {
-    StudyPoolResult made = { 0 };
-    int worker;
-
-    while (next < n_trials && (worker = pool->idlest (pool)) >= 0)
-      pool->give (pool, (guint) worker, next++);
-    if (pool->take (pool, LOOK_MS, NULL, &made, &error) == STUDY_POOL_RESULT) {
-      StudyTrialResult *result = &results[made.job];
-
-      if (made.block)
-        memcpy (result, g_bytes_get_data (made.block, NULL), sizeof *result);
-      else
-        g_strlcpy (result->error, made.lost, sizeof result->error);
-      study_pool_result_clear (&made);
-      n_done++;
-    }
-  }
-  for (guint i = 0; error != NULL && i < n_trials; i++)
-    if (!results[i].done && !results[i].error[0])
-      g_strlcpy (results[i].error, error->message, sizeof results[i].error);
-}
-
-/* --- The best of many mappings by simulated time --- */
-
-/* Limits of runs of any kind, and of perturbed runs of a mapping. */
-#define MAX_RUNS    10000u
-#define MAX_REPEATS 9u
+  bool done;
+  double time_s;
+  char error[240]; /* of one that failed; "" of one that was stopped */
+} TrialResult;
 
 typedef struct {
   StudyCandidates *candidates;
   const StudyTrialPlan *plan;
   guint n_done, n_planned; /* runs, before those that are being made */
-  guint n_ended;
+  const Trial *trials;     /* that are being made */
+  TrialResult *results;    /* of them */
 } Optimizer;
 
-StudyHalving
-study_halving (guint n_runs, guint n_candidates)
+/* In a worker.  The flow network can be made only once in a process. */
+static GBytes *
+make_trial (void *data, guint number, gboolean *spent)
 {
-  StudyHalving halving = { .n_repeats = MIN (n_runs / 6, MAX_REPEATS) };
-  guint n_most = n_runs < 40 ? 1 : 2;
+  const Optimizer *optimizer = data;
+  const StudyTrialPlan *plan = optimizer->plan;
+  const Trial *trial = &optimizer->trials[number];
+  const SimRunOptions options = { .trace_path = plan->trace_path,
+                                  .network = plan->network,
+                                  .policy = plan->policy,
+                                  .compute_scale = trial->compute_scale };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (Trace) trace = trace_open (plan->trace_path, &plan->trace_options, &error);
+  g_autoptr (SimRun) run = NULL;
+  TrialResult result = { 0 };
 
-  halving.n_first = MIN (n_runs - (n_most + 1) * halving.n_repeats, n_candidates);
-  halving.n_finalists = MIN (n_most, halving.n_first > 0 ? halving.n_first - 1 : 0);
-  return halving;
+  if (trace)
+    run = sim_run (trace, trial->machine, trial->mapping, &options, &error);
+  if (run) {
+    result.done = true;
+    result.time_s = (double) run->result.time_ps * 1e-12;
+  } else
+    g_strlcpy (result.error, error->message, sizeof result.error);
+  *spent = plan->network == SIM_NETWORK_FLOW;
+  return g_bytes_new (&result, sizeof result);
 }
 
 static gboolean
@@ -209,27 +164,65 @@ is_over (const StudyTrialPlan *plan)
 }
 
 static gboolean
-look (void *data, guint n_done)
+take_trial (void *data, const StudyPoolResult *made, guint n_done, GError **error)
 {
   Optimizer *optimizer = data;
   const StudyTrialPlan *plan = optimizer->plan;
 
-  optimizer->n_ended = n_done;
+  (void) error;
+  if (made) {
+    TrialResult *result = &optimizer->results[made->job];
+
+    if (made->block)
+      memcpy (result, g_bytes_get_data (made->block, NULL), sizeof *result);
+    else
+      g_strlcpy (result->error, made->lost, sizeof result->error);
+  }
   if (plan->progress && optimizer->n_planned > 0)
     plan->progress (plan->data, (double) (optimizer->n_done + n_done) / optimizer->n_planned);
-  return is_over (plan);
+  return !is_over (plan);
 }
 
+/* results[i] is of trials[i], whatever the order in which they end. */
 static void
-run_trials (Optimizer *optimizer, const StudyTrial *trials, guint n, StudyTrialResult *results)
+run_trials (Optimizer *optimizer, const Trial *trials, guint n, TrialResult *results)
 {
-  StudyTrialOptions options = optimizer->plan->trials;
+  guint n_workers = CLAMP (optimizer->plan->n_threads, 1, MAX (n, 1));
+  g_autoptr (GError) error = NULL;
 
-  options.stop = look;
-  options.stop_data = optimizer;
-  trials_run (trials, n, &options, results);
+  optimizer->trials = trials;
+  optimizer->results = results;
   for (guint i = 0; i < n; i++)
+    results[i] = (TrialResult){ .done = false };
+  study_pool_run (n_workers, n, make_trial, take_trial, optimizer, &error);
+  for (guint i = 0; i < n; i++) {
     optimizer->n_done += results[i].done;
+    if (error && !results[i].done && !results[i].error[0])
+      g_strlcpy (results[i].error, error->message, sizeof results[i].error);
+  }
+}
+
+/* --- The best of many mappings by simulated time --- */
+
+/* Limits of runs of any kind, and of perturbed runs of a mapping. */
+#define MAX_RUNS    10000u
+#define MAX_REPEATS 9u
+
+/* How a number of runs is divided: one for each of n_first candidates, the default among them, then
+ * n_repeats for each of the n_finalists best and for the default. */
+typedef struct {
+  guint n_first, n_finalists, n_repeats;
+} Halving;
+
+static Halving
+divide (guint n_runs, guint n_candidates)
+{
+  Halving halving = { .n_repeats = MIN (n_runs / 6, MAX_REPEATS) };
+  guint n_most = n_runs < 40 ? 1 : 2;
+
+  halving.n_first = MIN (n_runs - (n_most + 1) * halving.n_repeats, n_candidates);
+  halving.n_finalists = MIN (n_most, halving.n_first > 0 ? halving.n_first - 1 : 0);
+  return halving;
 }
 
 /* One run of each candidate in a range. */
@@ -238,13 +231,13 @@ simulate_range (Optimizer *optimizer, guint first, guint n)
 {
   const StudyTrialPlan *plan = optimizer->plan;
   const StudyCandidate *plain = study_candidate (optimizer->candidates, 0);
-  g_autofree StudyTrial *trials = g_new (StudyTrial, n);
-  g_autofree StudyTrialResult *results = g_new (StudyTrialResult, n);
+  g_autofree Trial *trials = g_new (Trial, n);
+  g_autofree TrialResult *results = g_new (TrialResult, n);
 
   for (guint i = 0; i < n; i++)
-    trials[i] = (StudyTrial){ optimizer->candidates->paths->machine,
-                              study_candidate (optimizer->candidates, first + i)->mapping,
-                              plan->compute_scale };
+    trials[i] =
+        (Trial){ optimizer->candidates->paths->machine,
+                 study_candidate (optimizer->candidates, first + i)->mapping, plan->compute_scale };
   run_trials (optimizer, trials, n, results);
   for (guint i = 0; i < n; i++) {
     StudyCandidate *candidate = study_candidate (optimizer->candidates, first + i);
@@ -267,8 +260,8 @@ simulate_again (Optimizer *optimizer, const guint *finalists, guint n_finalists,
   const StudyCandidate *plain = study_candidate (optimizer->candidates, 0);
   guint n_maps = n_finalists + 1, n = n_maps * n_repeats;
   g_autofree TopoMachine *machines = g_new (TopoMachine, MAX (n_repeats, 1));
-  g_autofree StudyTrial *trials = g_new (StudyTrial, n);
-  g_autofree StudyTrialResult *results = g_new (StudyTrialResult, n);
+  g_autofree Trial *trials = g_new (Trial, n);
+  g_autofree TrialResult *results = g_new (TrialResult, n);
 
   for (guint repeat = 0; repeat < n_repeats; repeat++) {
     double scale = plan->compute_scale;
@@ -278,8 +271,8 @@ simulate_again (Optimizer *optimizer, const guint *finalists, guint n_finalists,
       guint which = map == 0 ? 0 : finalists[map - 1];
 
       trials[repeat * n_maps + map] =
-          (StudyTrial){ &machines[repeat], study_candidate (optimizer->candidates, which)->mapping,
-                        scale };
+          (Trial){ &machines[repeat], study_candidate (optimizer->candidates, which)->mapping,
+                   scale };
     }
   }
   run_trials (optimizer, trials, n, results);
@@ -291,7 +284,7 @@ simulate_again (Optimizer *optimizer, const guint *finalists, guint n_finalists,
     guint n_times = 1;
 
     for (guint repeat = 0; repeat < n_repeats; repeat++) {
-      const StudyTrialResult *of_default = &results[repeat * n_maps];
+      const TrialResult *of_default = &results[repeat * n_maps];
 
       if (of_default[0].done && of_default[map].done) {
         default_s[n_times] = of_default[0].time_s;
@@ -303,11 +296,10 @@ simulate_again (Optimizer *optimizer, const guint *finalists, guint n_finalists,
 }
 
 /* Runs all, then the fastest again; returns the best. */
-
 static guint
 halve (Optimizer *optimizer, guint n_runs)
 {
-  StudyHalving halving = study_halving (n_runs, optimizer->candidates->list->len);
+  Halving halving = divide (n_runs, optimizer->candidates->list->len);
   guint finalists[2], n_chosen = 0, best = 0;
   double best_gain = 0;
 
@@ -374,9 +366,9 @@ study_optimize_trials (StudyCandidates *candidates, const StudyTrialPlan *plan, 
     /* The runs that fit before the deadline, when each takes as long as the default's. */
     now_us = g_get_monotonic_time ();
     left_us = MAX (plan->deadline_us - now_us, 0);
-    n_runs = 1 + (guint) MIN ((double) left_us / (double) MAX (now_us - begin_us, 1) *
-                                  plan->trials.n_threads,
-                              MAX_RUNS);
+    n_runs =
+        1 + (guint) MIN ((double) left_us / (double) MAX (now_us - begin_us, 1) * plan->n_threads,
+                         MAX_RUNS);
   }
   *best = isnan (plain->time_s) ? study_candidates_best (candidates) : halve (&optimizer, n_runs);
   *n_done = optimizer.n_done;

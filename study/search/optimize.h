@@ -9,31 +9,6 @@
 #include "sim/run.h"
 #include "study/search/search.h"
 
-typedef struct {
-  const TopoMachine *machine; /* borrowed, as is the mapping */
-  const TopoMapping *mapping;
-  double compute_scale;
-} StudyTrial;
-
-typedef struct {
-  bool done;
-  double time_s;
-  char error[240]; /* of one that failed; "" of one that was stopped */
-} StudyTrialResult;
-
-typedef struct {
-  const char *trace_path;
-  TraceOptions trace_options;
-  SimNetworkKind network;
-  RoutePolicy policy;
-  guint n_threads; /* processes at a time, at least 1 */
-  /* Asked several times a second, and told how many are done; may be NULL. */
-  gboolean (*stop) (void *data, guint n_done);
-  void *stop_data;
-} StudyTrialOptions;
-
-/* --- The best of many mappings by simulated time --- */
-
 /* Successive halving (Jamieson and Talwalkar 2016) over two fidelities: all candidates
  * are scored from the bytes on their links; the default and as many of the best as the
  * budget has runs for are simulated; the best of these, and the default, are simulated again on
@@ -41,7 +16,11 @@ typedef struct {
  * without changing which messages wait for which. */
 
 typedef struct {
-  StudyTrialOptions trials; /* its stop is not used */
+  const char *trace_path;
+  TraceOptions trace_options;
+  SimNetworkKind network;
+  RoutePolicy policy;
+  guint n_threads; /* processes at a time, at least 1 */
   double compute_scale;
   uint64_t seed;
   guint n_runs;        /* at most; 0: as many as fit before the deadline */
@@ -50,14 +29,6 @@ typedef struct {
   void (*progress) (void *data, double share);
   void *data;
 } StudyTrialPlan;
-
-/* How a number of runs is divided: one for each of n_first candidates, the default among
- * them, then n_repeats for each of the n_finalists best and for the default. */
-typedef struct {
-  guint n_first, n_finalists, n_repeats;
-} StudyHalving;
-
-StudyHalving study_halving (guint n_runs, guint n_candidates);
 
 /* Simulates candidates, fills in their times and gains and returns the best: the one
  * with the largest mean gain among the finalists, and the default unless that is above

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "study/search/optimize.h"
 #include "base/random.h"
+#include "study/search/search_fixture.h"
 
 #include <math.h>
 
@@ -98,22 +99,55 @@ test_perturbed_machines (void)
   g_assert_cmpfloat (fabs (sum / 200), <, 4 * log (1.1) / sqrt (3 * 200));
 }
 
+/* Candidates for a halo on a torus of another form: the default alone, or those of a search. */
+static void
+check_runs (const Fixture *fixture, guint n_runs, gboolean only_default)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (TopoMapping) plain = topo_mapping_new (NULL, fixture->machine, 16, NULL);
+  g_autoptr (StudyCandidates) candidates = study_candidates_new (
+      &fixture->problem, fixture->paths, study_matrix_edges (fixture->matrix), STUDY_OBJECTIVE_BOTH,
+      plain->name, study_placement_of (&fixture->problem, plain));
+  const StudySearch search = { .seed = 1, .n_rounds = 1, .n_threads = 1 };
+  const StudyTrialPlan plan = { .trace_path = "gen:halo2d:iterations=1,grid=4x4,bytes=4096",
+                                .network = SIM_NETWORK_PACKET,
+                                .n_threads = 2,
+                                .compute_scale = 1,
+                                .n_runs = n_runs };
+  guint best, n_done, n_first = 0, n_finalists = 0, n_pairs = 0;
+  StudySearched searched;
+
+  if (!only_default)
+    g_assert_true (study_search (candidates, &search, &searched, NULL));
+  g_assert_true (study_optimize_trials (candidates, &plan, &best, &n_done, &error));
+  g_assert_no_error (error);
+  g_assert_cmpuint (n_done, <=, n_runs);
+  for (guint i = 0; i < candidates->list->len; i++) {
+    const StudyCandidate *candidate = study_candidate (candidates, i);
+
+    n_first += !isnan (candidate->time_s);
+    n_finalists += candidate->gain.n_pairs > 0;
+    n_pairs = MAX (n_pairs, candidate->gain.n_pairs);
+  }
+  g_assert_cmpuint (n_first, >=, 1);
+  g_assert_cmpuint (n_finalists, <=, 2);
+  g_assert_cmpuint (n_done, ==, n_first + (n_finalists > 0 ? n_finalists + 1 : 0) * n_pairs);
+  if (n_runs >= 18 && !only_default)
+    g_assert_cmpuint (n_pairs, >=, 3); /* an interval */
+  g_test_message ("%u runs: %u of %u candidates, %u finalists %u times", n_runs, n_first,
+                  candidates->list->len, n_finalists, n_pairs);
+}
+
 static void
 test_runs_are_never_more_than_asked_for (void)
 {
-  for (guint n_candidates = 1; n_candidates < 30; n_candidates++)
-    for (guint n_runs = 1; n_runs < 300; n_runs++) {
-      StudyHalving halving = study_halving (n_runs, n_candidates);
+  static const guint n_runs[] = { 1, 2, 3, 5, 6, 7, 17, 18, 39, 40, 70 };
+  g_auto (Fixture) fixture = fixture_new ("torus:2x8", 1, fixture_grid (4, 4));
 
-      g_assert_cmpuint (halving.n_first + (halving.n_finalists + 1) * halving.n_repeats, <=,
-                        n_runs);
-      g_assert_cmpuint (halving.n_first, <=, MIN (n_runs, n_candidates));
-      g_assert_cmpuint (halving.n_first, >=, 1);
-      g_assert_cmpuint (halving.n_finalists, <=, 2);
-      g_assert_cmpuint (halving.n_finalists, <, MAX (halving.n_first, 2));
-      if (n_runs >= 18 && n_candidates > 1)
-        g_assert_cmpuint (halving.n_repeats, >=, 3); /* an interval */
-    }
+  for (gsize i = 0; i < G_N_ELEMENTS (n_runs); i++) {
+    check_runs (&fixture, n_runs[i], FALSE);
+    check_runs (&fixture, n_runs[i], TRUE);
+  }
 }
 
 int

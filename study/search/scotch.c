@@ -289,9 +289,9 @@ build_torus (Architecture *architecture, const StudyDistance *distance, const To
     failed = !build_from_graph (architecture, distance);
   else {
     complaint[0] = '\0';
-    return refuse (error, machine, "cannot be told a torus of such dimensions and so many nodes");
+    return refuse (error, machine, "cannot model a torus of these dimensions and so many nodes");
   }
-  return failed ? refuse (error, machine, "cannot be told this torus") : TRUE;
+  return failed ? refuse (error, machine, "failed to build the torus") : TRUE;
 }
 
 static gboolean
@@ -326,7 +326,7 @@ build_tree (Architecture *architecture, const StudyDistance *distance, const Top
     failed = SCOTCH_archSub (&architecture->part, &architecture->whole, (SCOTCH_Num) n, feet);
   }
   if (failed)
-    return refuse (error, machine, "cannot be told this tree");
+    return refuse (error, machine, "failed to build the tree");
   return TRUE;
 }
 

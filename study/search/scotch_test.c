@@ -71,7 +71,7 @@ test_too_large_a_machine_is_refused (void)
   g_autoptr (GError) error = NULL;
 
   g_assert_null (study_scotch_map (&fixture.problem, fixture.machine, 0, &error));
-  g_assert_nonnull (strstr (error->message, "torus of such dimensions"));
+  g_assert_nonnull (strstr (error->message, "a torus of these dimensions"));
 }
 
 static void

@@ -173,15 +173,6 @@ filling_new (const StudyProblem *problem)
   return filling;
 }
 
-static void
-filling_clear (Filling *filling)
-{
-  g_free (filling->pull);
-  g_free (filling->heap);
-  g_free (filling->place);
-  g_free (filling->used);
-}
-
 /* A rank that waits has a place in the heap. */
 static void
 wait_for_place (Filling *filling, uint32_t rank)
@@ -190,10 +181,28 @@ wait_for_place (Filling *filling, uint32_t rank)
   sift_up (filling, filling->n - 1);
 }
 
-static uint32_t
-heaviest_rank (const StudyGraph *graph)
+/* All ranks that wait; returns the slots. */
+static uint32_t *
+fill (Filling *filling)
 {
-  uint32_t best = 0;
+  while (filling->n > 0) {
+    uint32_t rank = take_first (filling);
+
+    settle (filling, rank, cheapest_node (filling, rank));
+  }
+  g_free (filling->pull);
+  g_free (filling->heap);
+  g_free (filling->place);
+  g_free (filling->used);
+  return filling->slot;
+}
+
+uint32_t *
+study_placement_greedy (const StudyProblem *problem)
+{
+  const StudyGraph *graph = problem->graph;
+  Filling filling = filling_new (problem);
+  uint32_t heaviest = 0;
   int64_t best_weight = -1;
 
   for (uint32_t rank = 0; rank < graph->n_ranks; rank++) {
@@ -202,28 +211,14 @@ heaviest_rank (const StudyGraph *graph)
     for (uint64_t i = graph->first[rank]; i < graph->first[rank + 1]; i++)
       weight += graph->weight[i];
     if (weight > best_weight) {
-      best = rank;
+      heaviest = rank;
       best_weight = weight;
     }
   }
-  return best;
-}
-
-uint32_t *
-study_placement_greedy (const StudyProblem *problem)
-{
-  Filling filling = filling_new (problem);
-
-  filling.pull[heaviest_rank (problem->graph)] = 1;
-  for (uint32_t rank = 0; rank < problem->graph->n_ranks; rank++)
+  filling.pull[heaviest] = 1;
+  for (uint32_t rank = 0; rank < graph->n_ranks; rank++)
     wait_for_place (&filling, rank);
-  while (filling.n > 0) {
-    uint32_t rank = take_first (&filling);
-
-    settle (&filling, rank, cheapest_node (&filling, rank));
-  }
-  filling_clear (&filling);
-  return filling.slot;
+  return fill (&filling);
 }
 
 uint32_t *
@@ -236,11 +231,5 @@ study_placement_repair (const StudyProblem *problem, const uint32_t *node)
       settle (&filling, rank, node[rank]);
     else
       wait_for_place (&filling, rank);
-  while (filling.n > 0) {
-    uint32_t rank = take_first (&filling);
-
-    settle (&filling, rank, cheapest_node (&filling, rank));
-  }
-  filling_clear (&filling);
-  return filling.slot;
+  return fill (&filling);
 }

@@ -13,23 +13,20 @@
 
 #include <string.h>
 
-#define NONE G_MAXUINT
 /* 128 MB; a trace with more kinds of messages is read for every run. */
 #define MAX_TRAFFIC_KINDS (1u << 22)
+/* No two edges of a trace are of one kind, so whatever edges there are can be stored. */
+G_STATIC_ASSERT (MAX_TRAFFIC_KINDS <= STUDY_STORE_MAX_EDGES);
 
 struct StudyBench {
   const StudyPlan *plan;
-
-  guint trace_index; /* of trace; NONE: none is open */
-  Trace *trace;      /* NULL: trace_error */
-  GError *trace_error;
-
-  guint machine_index; /* of paths; NONE: there are none */
-  RoutePaths *paths;   /* NULL: paths_error */
-  GError *paths_error;
-
+  guint trace_index; /* of trace */
+  Trace *trace;      /* NULL: none is open */
+  guint machine_index;
+  RoutePaths *paths;   /* likewise */
   SimTraffic *traffic; /* of both; NULL: not known, or too much of it */
   gboolean traffic_tried;
+  GHashTable *known; /* set of utf8, hashes of the mappings that the master has */
 };
 
 StudyBench *
@@ -38,7 +35,7 @@ study_bench_new (const StudyPlan *plan)
   StudyBench *bench = g_new0 (StudyBench, 1);
 
   bench->plan = plan;
-  bench->trace_index = bench->machine_index = NONE;
+  bench->known = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   return bench;
 }
 
@@ -49,31 +46,15 @@ drop_traffic (StudyBench *bench)
   bench->traffic_tried = FALSE;
 }
 
-static void
-drop_trace (StudyBench *bench)
-{
-  drop_traffic (bench);
-  g_clear_pointer (&bench->trace, trace_free);
-  g_clear_error (&bench->trace_error);
-  bench->trace_index = NONE;
-}
-
-static void
-drop_paths (StudyBench *bench)
-{
-  drop_traffic (bench);
-  g_clear_pointer (&bench->paths, route_paths_free);
-  g_clear_error (&bench->paths_error);
-  bench->machine_index = NONE;
-}
-
 void
 study_bench_free (StudyBench *bench)
 {
   if (bench == NULL)
     return;
-  drop_trace (bench);
-  drop_paths (bench);
+  drop_traffic (bench);
+  g_clear_pointer (&bench->trace, trace_free);
+  g_clear_pointer (&bench->paths, route_paths_free);
+  g_hash_table_unref (bench->known);
   g_free (bench);
 }
 
@@ -85,49 +66,40 @@ run_at (const StudyBench *bench, guint run)
   return g_ptr_array_index (bench->plan->runs, run);
 }
 
+/* Opens the trace and finds the routes of a run, unless the last run had the same. */
 static gboolean
-again (const GError *known, GError **error)
+open_inputs (StudyBench *bench, const StudyPlanRun *run, GError **error)
 {
-  g_propagate_error (error, g_error_copy (known));
-  return FALSE;
-}
+  const StudyTrace *trace = g_ptr_array_index (bench->plan->traces, run->trace);
+  const StudyMachine *machine = g_ptr_array_index (bench->plan->machines, run->machine);
 
-static gboolean
-open_trace (StudyBench *bench, guint index, GError **error)
-{
-  const StudyTrace *asked = g_ptr_array_index (bench->plan->traces, index);
-
-  if (bench->trace_index != index || (bench->trace != NULL && !trace_is_unchanged (bench->trace))) {
-    drop_trace (bench);
-    bench->trace = trace_open (asked->path, &asked->options, &bench->trace_error);
-    bench->trace_index = index;
+  if (bench->trace == NULL || bench->trace_index != run->trace ||
+      !trace_is_unchanged (bench->trace)) {
+    drop_traffic (bench);
+    g_clear_pointer (&bench->trace, trace_free);
+    bench->trace = trace_open (trace->path, &trace->options, error);
+    bench->trace_index = run->trace;
   }
-  return bench->trace != NULL || again (bench->trace_error, error);
-}
-
-static gboolean
-open_paths (StudyBench *bench, guint index, GError **error)
-{
-  const StudyMachine *asked = g_ptr_array_index (bench->plan->machines, index);
-
-  if (bench->machine_index != index) {
-    drop_paths (bench);
-    bench->paths = route_paths_new (asked->machine, &bench->paths_error);
-    bench->machine_index = index;
+  if (bench->trace == NULL)
+    return FALSE;
+  if (bench->paths == NULL || bench->machine_index != run->machine) {
+    drop_traffic (bench);
+    g_clear_pointer (&bench->paths, route_paths_free);
+    bench->paths = route_paths_new (machine->machine, error);
+    bench->machine_index = run->machine;
   }
-  return bench->paths != NULL || again (bench->paths_error, error);
+  return bench->paths != NULL;
 }
 
 /* NULL also after a failure, which the run will find too. */
 static const SimTraffic *
-find_traffic (StudyBench *bench, SimNetworkKind network)
+find_traffic (StudyBench *bench)
 {
-  if (network == SIM_NETWORK_LOAD && !bench->traffic_tried) {
+  if (!bench->traffic_tried)
     bench->traffic =
         sim_traffic_new (bench->trace, bench->paths->machine, MAX_TRAFFIC_KINDS, NULL, NULL, NULL);
-    bench->traffic_tried = TRUE;
-  }
-  return network == SIM_NETWORK_LOAD ? bench->traffic : NULL;
+  bench->traffic_tried = TRUE;
+  return bench->traffic;
 }
 
 /* --- One run --- */
@@ -145,8 +117,7 @@ prepare (Job *job, guint run, GError **error)
 {
   StudyBench *bench = job->bench;
 
-  if (!open_trace (bench, job->asked->trace, error) ||
-      !open_paths (bench, job->asked->machine, error))
+  if (!open_inputs (bench, job->asked, error))
     return FALSE;
   job->mapping = study_plan_mapping (bench->plan, run, error);
   job->options = (SimRunOptions){ .trace_path = trace_path (bench->trace),
@@ -166,7 +137,7 @@ static gboolean
 refuse_changed (const char *what, GError **error)
 {
   g_set_error (error, STUDY_ERROR, STUDY_ERROR_CHANGED,
-               "%s: is no longer what it was when the study began; begin again", what);
+               "%s: has changed since the study began; start it again", what);
   return FALSE;
 }
 
@@ -185,7 +156,8 @@ simulate (Job *job, guint run_index, GError **error)
     refuse_changed (is_trace ? trace->text : job->asked->mapping, error);
     return NULL;
   }
-  job->options.traffic = find_traffic (bench, job->asked->network);
+  if (job->asked->network == SIM_NETWORK_LOAD)
+    job->options.traffic = find_traffic (bench);
   run = sim_run (bench->trace, bench->paths->machine, job->mapping, &job->options, error);
   if (run != NULL && !trace_is_unchanged (bench->trace)) {
     refuse_changed (trace_path (bench->trace), error);
@@ -200,15 +172,15 @@ compare_texts (const void *a, const void *b)
   return strcmp (*(const char *const *) a, *(const char *const *) b);
 }
 
-StudyRow *
-study_bench_run (StudyBench *bench, guint run, StudyBenchNotes *notes)
+/* Never NULL: the row of a failed run has the reason.  *placement is that of a run that is done. */
+static StudyRow *
+make_row (StudyBench *bench, guint run, TopoMapping **placement, gboolean *changed)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (SimRun) made = NULL;
   StudyRow *row = study_plan_row (bench->plan, run);
   Job job = { .bench = bench, .asked = run_at (bench, run) };
 
-  *notes = (StudyBenchNotes){ .spent = job.asked->network == SIM_NETWORK_FLOW };
   if (job.asked->problem != NULL)
     return row;
   made = simulate (&job, run, &error);
@@ -218,13 +190,13 @@ study_bench_run (StudyBench *bench, guint run, StudyBenchNotes *notes)
     /* Warnings of a trace are found while it is read, in the order of the first of the runs that
      * read it; the row must not depend on which run that was. */
     qsort (row->warnings, g_strv_length (row->warnings), sizeof (char *), compare_texts);
-    notes->placement = g_steal_pointer (&job.mapping);
+    *placement = g_steal_pointer (&job.mapping);
   } else {
     row->status = STUDY_FAILED;
     g_free (row->error);
     row->error = g_strdup (error->message);
     /* Without a key an input of the plan has gone since. */
-    notes->changed = job.key == NULL || g_error_matches (error, STUDY_ERROR, STUDY_ERROR_CHANGED);
+    *changed = job.key == NULL || g_error_matches (error, STUDY_ERROR, STUDY_ERROR_CHANGED);
   }
   topo_mapping_free (job.mapping);
   g_free (job.key);
@@ -245,7 +217,7 @@ study_bench_measure (StudyBench *bench, guint run, StudyBenchSize *size)
   *size = (StudyBenchSize){ 0 };
   if (job.asked->problem == NULL && prepare (&job, run, NULL)) {
     job.options.network = SIM_NETWORK_LOAD;
-    job.options.traffic = find_traffic (bench, SIM_NETWORK_LOAD);
+    job.options.traffic = find_traffic (bench);
     size->read_s = (double) (g_get_monotonic_time () - begin_us) * 1e-6;
     made = sim_run (bench->trace, bench->paths->machine, job.mapping, &job.options, NULL);
   }
@@ -262,25 +234,6 @@ study_bench_measure (StudyBench *bench, guint run, StudyBenchSize *size)
   return made != NULL;
 }
 
-/* --- The communication graph --- */
-
-SimEdge *
-study_bench_edges (StudyBench *bench, guint run, uint64_t max_edges, uint64_t *n_edges)
-{
-  const StudyPlanRun *asked = run_at (bench, run);
-  const SimTraffic *traffic;
-
-  *n_edges = 0;
-  if (asked->problem != NULL || !open_trace (bench, asked->trace, NULL) ||
-      !open_paths (bench, asked->machine, NULL))
-    return NULL;
-  traffic = find_traffic (bench, SIM_NETWORK_LOAD);
-  if (traffic == NULL || traffic->n_edges > max_edges)
-    return NULL;
-  *n_edges = traffic->n_edges;
-  return g_memdup2 (traffic->edges, traffic->n_edges * sizeof (SimEdge));
-}
-
 /* --- Jobs and their results, as the master and the workers of a study exchange them --- */
 
 /* The row, whether inputs changed, the packed places, the edges packed and their number. */
@@ -293,27 +246,6 @@ study_job_result_clear (StudyJobResult *result)
   g_clear_pointer (&result->row, study_row_free);
   g_clear_pointer (&result->places, g_bytes_unref);
   g_clear_pointer (&result->edges, g_bytes_unref);
-}
-
-StudyJobMaker *
-study_job_maker_new (const StudyPlan *plan)
-{
-  StudyJobMaker *maker = g_new0 (StudyJobMaker, 1);
-
-  maker->bench = study_bench_new (plan);
-  maker->n_runs = plan->runs->len;
-  maker->known = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-  return maker;
-}
-
-void
-study_job_maker_free (StudyJobMaker *maker)
-{
-  if (maker == NULL)
-    return;
-  study_bench_free (maker->bench);
-  g_hash_table_unref (maker->known);
-  g_free (maker);
 }
 
 /* --- In a worker --- */
@@ -333,31 +265,32 @@ variant_of (GBytes *bytes)
 GBytes *
 study_job_make (void *data, guint job, gboolean *spent)
 {
-  StudyJobMaker *maker = data;
+  StudyBench *bench = data;
+  guint n_runs = bench->plan->runs->len;
+  const StudyPlanRun *run = run_at (bench, job < n_runs ? job : job - n_runs);
   g_autoptr (GBytes) places = NULL, packed_edges = NULL;
   g_autoptr (GVariant) packed_row = NULL, block = NULL;
-  StudyBenchNotes notes = { 0 };
+  gboolean changed = FALSE;
   uint64_t n_edges = 0;
 
-  if (job < maker->n_runs) {
-    g_autoptr (StudyRow) row = study_bench_run (maker->bench, job, &notes);
-    g_autoptr (TopoMapping) placement = notes.placement;
+  if (job < n_runs) {
+    g_autoptr (TopoMapping) placement = NULL;
+    g_autoptr (StudyRow) row = make_row (bench, job, &placement, &changed);
 
     /* Every placement is sent once. */
     if (placement != NULL && row->mapping_hash != NULL &&
-        g_hash_table_add (maker->known, g_strdup (row->mapping_hash)))
+        g_hash_table_add (bench->known, g_strdup (row->mapping_hash)))
       places = study_store_pack_places (placement);
     packed_row = study_row_pack (row);
-    *spent = notes.spent;
-  } else {
-    g_autofree SimEdge *edges =
-        study_bench_edges (maker->bench, job - maker->n_runs, STUDY_STORE_MAX_EDGES, &n_edges);
+    *spent = run->network == SIM_NETWORK_FLOW;
+  } else if (run->problem == NULL && open_inputs (bench, run, NULL)) {
+    const SimTraffic *traffic = find_traffic (bench);
 
-    packed_edges = n_edges > 0 ? study_store_pack_edges (edges, n_edges) : NULL;
+    n_edges = traffic != NULL ? traffic->n_edges : 0;
+    packed_edges = n_edges > 0 ? study_store_pack_edges (traffic->edges, n_edges) : NULL;
   }
-  block =
-      g_variant_ref_sink (g_variant_new (BLOCK_MAKE, packed_row, notes.changed, variant_of (places),
-                                         variant_of (packed_edges), (guint64) n_edges));
+  block = g_variant_ref_sink (g_variant_new (BLOCK_MAKE, packed_row, changed, variant_of (places),
+                                             variant_of (packed_edges), (guint64) n_edges));
   return g_variant_get_data_as_bytes (block);
 }
 
@@ -370,7 +303,7 @@ bytes_of (GVariant *variant)
 }
 
 gboolean
-study_job_read (GBytes *block, StudyJobResult *result)
+study_job_read (StudyBench *bench, GBytes *block, StudyJobResult *result)
 {
   g_autoptr (GVariant) all =
       g_variant_ref_sink (g_variant_new_from_bytes (G_VARIANT_TYPE (BLOCK_TYPE), block, FALSE));
@@ -384,5 +317,7 @@ study_job_read (GBytes *block, StudyJobResult *result)
     return FALSE;
   result->places = bytes_of (places);
   result->edges = bytes_of (edges);
+  if (result->places != NULL && result->row != NULL && result->row->mapping_hash != NULL)
+    g_hash_table_add (bench->known, g_strdup (result->row->mapping_hash));
   return TRUE;
 }

@@ -13,17 +13,6 @@ StudyBench *study_bench_new (const StudyPlan *plan); /* resolved; borrowed */
 void study_bench_free (StudyBench *bench);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (StudyBench, study_bench_free)
 
-/* Notes on a run, beside its row. */
-typedef struct {
-  TopoMapping *placement; /* of a run that is done; the caller frees it */
-  gboolean changed;       /* failed, as an input no longer has the hash in its key: the row does
-                             not belong to that key and is not kept */
-  gboolean spent;         /* this process can make no other run: SimGrid's engine was used */
-} StudyBenchNotes;
-
-/* Never NULL: the row of a failed run has the reason. */
-StudyRow *study_bench_run (StudyBench *bench, guint run, StudyBenchNotes *notes);
-
 /* Measures of a load run, which estimate a run of any network with the same inputs. */
 typedef struct {
   double read_s;      /* reading the trace, once per worker */
@@ -35,20 +24,16 @@ typedef struct {
 /* FALSE when the inputs cannot be opened. */
 gboolean study_bench_measure (StudyBench *bench, guint run, StudyBenchSize *size);
 
-/* The communication graph of a run's trace, collectives decomposed as on its
- * machine: edges between different ranks, sorted; the caller g_free()s.  NULL with
- * *n_edges = 0 when it cannot be read or has more than max_edges. */
-SimEdge *study_bench_edges (StudyBench *bench, guint run, uint64_t max_edges, uint64_t *n_edges);
-
 /* --- Jobs and their results, between the master and the workers of a study --- */
 
 /* Job j below the number of runs is run j of the plan; n_runs + j is the communication graph of
- * the trace of run j. */
+ * the trace of run j, collectives decomposed as on its machine. */
 
 /* The result of a job: a row or edges. */
 typedef struct {
-  StudyRow *row;
-  gboolean changed; /* StudyBenchNotes */
+  StudyRow *row;    /* of a run that failed with the reason */
+  gboolean changed; /* failed, as an input no longer has the hash in its key: the row does not
+                       belong to that key and is not kept */
   GBytes *places;   /* study_store_pack_places(); NULL: the master has it, or there is none */
   GBytes *edges;    /* study_store_pack_edges(); NULL: there are none, or too many */
   uint64_t n_edges;
@@ -57,19 +42,9 @@ typedef struct {
 void study_job_result_clear (StudyJobResult *result);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (StudyJobResult, study_job_result_clear)
 
-/* The data of a worker. */
-typedef struct {
-  StudyBench *bench;
-  guint n_runs;
-  GHashTable *known; /* set of utf8, mapping hashes that the master has */
-} StudyJobMaker;
-
-StudyJobMaker *study_job_maker_new (const StudyPlan *plan); /* borrows the plan */
-void study_job_maker_free (StudyJobMaker *maker);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (StudyJobMaker, study_job_maker_free)
-
-/* A StudyJobFunction; data is a StudyJobMaker. */
+/* A StudyJobFunction; data is a StudyBench. */
 GBytes *study_job_make (void *data, guint job, gboolean *spent);
 
-/* FALSE when it is no such block. */
-gboolean study_job_read (GBytes *block, StudyJobResult *result);
+/* In the master.  Workers that are forked later do not send the placement again.  FALSE when it is
+ * no such block. */
+gboolean study_job_read (StudyBench *bench, GBytes *block, StudyJobResult *result);

@@ -14,16 +14,17 @@ static const char two_ranks[] = "0 init\n1 init\n0 send 1 3 100 6\n1 recv 0 3 10
 
 static char *folder;
 
-/* The row of a run; *notes without the placement. */
-static StudyRow *
-run (StudyBench *bench, guint index, StudyBenchNotes *notes)
+/* Makes a job as a worker does and reads the result as the master does. */
+static StudyJobResult
+make (StudyBench *bench, guint job)
 {
-  StudyRow *row = study_bench_run (bench, index, notes);
+  gboolean spent = FALSE;
+  g_autoptr (GBytes) block = study_job_make (bench, job, &spent);
+  StudyJobResult result;
 
-  g_assert_nonnull (row);
-  g_assert_true ((notes->placement != NULL) == (row->status == STUDY_DONE));
-  g_clear_pointer (&notes->placement, topo_mapping_free);
-  return row;
+  g_assert_true (study_job_read (bench, block, &result));
+  g_assert_cmpint (result.row != NULL && !strcmp (result.row->network, "flow"), ==, spent);
+  return result;
 }
 
 /* The same run by sim_run(). */
@@ -44,14 +45,13 @@ run_by_hand (const char *mapping_text, SimNetworkKind network)
 static void
 check_by_hand (StudyBench *bench, guint index, const char *mapping, SimNetworkKind network)
 {
-  StudyBenchNotes notes;
-  g_autoptr (StudyRow) row = run (bench, index, &notes);
+  g_auto (StudyJobResult) result = make (bench, index);
+  const StudyRow *row = result.row;
   g_autoptr (SimRun) made = run_by_hand (mapping, network);
 
   g_assert_cmpstr (row->error, ==, NULL);
   g_assert_cmpint (row->status, ==, STUDY_DONE);
-  g_assert_false (notes.changed);
-  g_assert_false (notes.spent);
+  g_assert_false (result.changed);
   g_assert_cmpstr (row->key, ==, made->key);
   g_assert_cmpmem (row->features, sizeof row->features, made->features, sizeof made->features);
   if (network == SIM_NETWORK_PACKET)
@@ -86,14 +86,15 @@ test_files_that_change (void)
     const char *words;       /* NULL: it is done */
   } steps[] = {
     { "two.ti", two_ranks, 0, NULL },
-    { "two.ti", other, 0, "two.ti: is no longer what it was" },
+    { "two.ti", other, 0, "two.ti: has changed" },
     { "two.ti", two_ranks, 0, NULL },
     { "places.map", map, 1, NULL },
-    { "places.map", "0 0\n1 0\n", 1, "places.map: is no longer what it was" },
+    { "places.map", "0 0\n1 0\n", 1, "places.map: has changed" },
     { "places.map", "0 0\n1 0\n", 0, NULL }, /* the same places by its own right */
     { "places.map", "not a map\n", 1, "places.map" },
     { "places.map", NULL, 1, "places.map" },
-    { "two.ti", NULL, 1, "two.ti" },
+    { "two.ti", NULL, 0, "two.ti" },
+    { "two.ti", two_ranks, 0, NULL },
   };
   g_autoptr (StudyPlan) plan = NULL;
   g_autoptr (StudyBench) bench = NULL;
@@ -105,15 +106,16 @@ test_files_that_change (void)
   bench = study_bench_new (plan);
   for (gsize at = 0; at < G_N_ELEMENTS (steps); at++) {
     g_autofree char *path = g_build_filename (folder, steps[at].file, NULL);
-    g_autoptr (StudyRow) row = NULL;
-    StudyBenchNotes notes;
+    g_auto (StudyJobResult) result = { 0 };
+    const StudyRow *row;
 
     g_test_message ("step %zu: %s", at, steps[at].file);
     if (steps[at].text != NULL)
       fixture_write (folder, steps[at].file, steps[at].text);
     else
       g_assert_cmpint (g_unlink (path), ==, 0);
-    row = run (bench, steps[at].run, &notes);
+    result = make (bench, steps[at].run);
+    row = result.row;
     if (steps[at].words == NULL)
       g_assert_cmpstr (row->error, ==, NULL);
     else {
@@ -121,7 +123,7 @@ test_files_that_change (void)
       g_assert_nonnull (strstr (row->error, steps[at].words));
     }
     g_assert_cmpint (row->status, ==, steps[at].words == NULL ? STUDY_DONE : STUDY_FAILED);
-    g_assert_cmpint (notes.changed, ==, steps[at].words != NULL);
+    g_assert_cmpint (result.changed, ==, steps[at].words != NULL);
   }
 }
 
@@ -132,16 +134,14 @@ test_a_run_with_a_problem (void)
   g_autoptr (StudyPlan) plan =
       fixture_plan (folder, "[traces]\ntrace = nothing.ti\n[machines]\nmachine = torus:2\n");
   g_autoptr (StudyBench) bench = study_bench_new (plan);
-  StudyBenchNotes notes;
-  g_autoptr (StudyRow) row = run (bench, 0, &notes);
-  uint64_t n_edges;
+  g_auto (StudyJobResult) result = make (bench, 0), edges = make (bench, 1);
   StudyBenchSize size;
 
-  g_assert_cmpint (row->status, ==, STUDY_FAILED);
-  g_assert_nonnull (strstr (row->error, "nothing.ti"));
-  g_assert_false (notes.changed);
-  g_assert_null (study_bench_edges (bench, 0, 100, &n_edges));
-  g_assert_cmpuint (n_edges, ==, 0);
+  g_assert_cmpint (result.row->status, ==, STUDY_FAILED);
+  g_assert_nonnull (strstr (result.row->error, "nothing.ti"));
+  g_assert_false (result.changed);
+  g_assert_null (edges.row);
+  g_assert_null (edges.edges);
   g_assert_false (study_bench_measure (bench, 0, &size));
 }
 
@@ -151,36 +151,45 @@ test_a_trace_that_cannot_end (void)
 {
   g_autoptr (StudyPlan) plan = NULL;
   g_autoptr (StudyBench) bench = NULL;
-  StudyBenchNotes notes;
-  g_autoptr (StudyRow) row = NULL;
+  g_auto (StudyJobResult) result = { 0 };
 
   fixture_write (folder, "stuck.ti", "0 init\n1 init\n0 recv 1 3 100 6\n0 finalize\n1 finalize\n");
   plan = fixture_plan (folder, "[traces]\ntrace = stuck.ti\n[machines]\nmachine = torus:2\n");
   bench = study_bench_new (plan);
-  row = run (bench, 0, &notes);
-  g_assert_cmpint (row->status, ==, STUDY_FAILED);
-  g_assert_nonnull (row->error);
-  g_assert_false (notes.changed);
+  result = make (bench, 0);
+  g_assert_cmpint (result.row->status, ==, STUDY_FAILED);
+  g_assert_nonnull (result.row->error);
+  g_assert_false (result.changed);
 }
 
+/* A placement is sent once, edges whenever they are asked for. */
 static void
-test_edges (void)
+test_places_and_edges (void)
 {
+  const SimEdge edges[] = { { 0, 1, 1, 100 } };
+  g_autoptr (GBytes) packed = study_store_pack_edges (edges, 1);
   g_autoptr (StudyPlan) plan = NULL;
-  g_autoptr (StudyBench) bench = NULL;
-  g_autofree SimEdge *edges = NULL;
-  uint64_t n_edges;
+  g_autoptr (StudyBench) bench = NULL, other = NULL;
+  g_autoptr (GBytes) block = NULL;
+  gboolean spent = FALSE;
 
   fixture_write (folder, "two.ti", two_ranks);
   plan = fixture_plan (folder, "[traces]\ntrace = two.ti\n[machines]\nmachine = torus:2\n");
   bench = study_bench_new (plan);
-  edges = study_bench_edges (bench, 0, 1, &n_edges);
-  g_assert_cmpuint (n_edges, ==, 1);
-  g_assert_cmpuint (edges[0].source, ==, 0);
-  g_assert_cmpuint (edges[0].destination, ==, 1);
-  g_assert_cmpuint (edges[0].messages, ==, 1);
-  g_assert_null (study_bench_edges (bench, 0, 0, &n_edges)); /* one is too many */
-  g_assert_cmpuint (n_edges, ==, 0);
+  other = study_bench_new (plan);
+  block = study_job_make (other, 0, &spent);
+  for (guint time = 0; time < 3; time++) {
+    g_auto (StudyJobResult) run = { 0 }, graph = make (bench, 1);
+
+    /* The first is a worker's of its own, which makes the placement known to the master. */
+    if (time == 0)
+      g_assert_true (study_job_read (bench, block, &run));
+    else
+      run = make (bench, 0);
+    g_assert_cmpint (run.places != NULL, ==, time == 0);
+    g_assert_cmpuint (graph.n_edges, ==, 1);
+    g_assert_true (g_bytes_equal (graph.edges, packed));
+  }
 }
 
 /* Messages of one packet each: the estimate is the packets' user data; what the
@@ -191,14 +200,14 @@ test_packet_hops_are_estimated (void)
   g_autoptr (StudyPlan) plan =
       fixture_plan (folder, "[traces]\ntrace = " HALO "\n[machines]\nmachine = torus:4x4\n");
   g_autoptr (StudyBench) bench = study_bench_new (plan);
+  g_auto (StudyJobResult) result = make (bench, 0);
+  double packet_hops = (double) result.row->packet_hops;
   StudyBenchSize size;
-  StudyBenchNotes notes;
-  g_autoptr (StudyRow) row = run (bench, 0, &notes);
 
   g_assert_true (study_bench_measure (bench, 0, &size));
   g_assert_cmpfloat (size.load_s, >, 0);
-  g_assert_cmpfloat (size.packet_hops, >, 0.5 * (double) row->packet_hops);
-  g_assert_cmpfloat (size.packet_hops, <, 2 * (double) row->packet_hops);
+  g_assert_cmpfloat (size.packet_hops, >, 0.5 * packet_hops);
+  g_assert_cmpfloat (size.packet_hops, <, 2 * packet_hops);
 }
 
 #ifdef HAVE_SIMGRID
@@ -209,11 +218,9 @@ test_a_flow_run_spends_the_process (void)
       fixture_plan (folder, "[traces]\ntrace = " HALO "\n[machines]\n"
                             "machine = torus:4x4\n[runs]\nnetwork = flow\n");
   g_autoptr (StudyBench) bench = study_bench_new (plan);
-  StudyBenchNotes notes;
-  g_autoptr (StudyRow) row = run (bench, 0, &notes);
+  g_auto (StudyJobResult) result = make (bench, 0); /* looks at that */
 
-  g_assert_cmpint (row->status, ==, STUDY_DONE);
-  g_assert_true (notes.spent);
+  g_assert_cmpint (result.row->status, ==, STUDY_DONE);
 }
 #endif
 
@@ -228,7 +235,7 @@ main (int argc, char **argv)
   g_test_add_func ("/study/execute/files-change", test_files_that_change);
   g_test_add_func ("/study/execute/problem", test_a_run_with_a_problem);
   g_test_add_func ("/study/execute/stuck", test_a_trace_that_cannot_end);
-  g_test_add_func ("/study/execute/edges", test_edges);
+  g_test_add_func ("/study/execute/places-and-edges", test_places_and_edges);
   g_test_add_func ("/study/execute/packet-hops", test_packet_hops_are_estimated);
 #ifdef HAVE_SIMGRID
   g_test_add_func ("/study/execute/flow", test_a_flow_run_spends_the_process);

@@ -8,109 +8,6 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#define NONE G_MAXUINT
-
-typedef struct {
-  guint number;
-  guint next, end; /* in jobs */
-  gboolean begun;
-} Group;
-
-struct StudyDeal {
-  GArray *jobs;    /* (element-type guint) */
-  GArray *groups;  /* (element-type Group) in the order of the jobs */
-  guint *group_of; /* [n_workers] index in groups; NONE: none yet */
-  guint n_left;
-};
-
-StudyDeal *
-study_deal_new (guint n_workers)
-{
-  StudyDeal *deal = g_new0 (StudyDeal, 1);
-
-  deal->jobs = g_array_new (FALSE, FALSE, sizeof (guint));
-  deal->groups = g_array_new (FALSE, FALSE, sizeof (Group));
-  deal->group_of = g_new (guint, n_workers);
-  for (guint worker = 0; worker < n_workers; worker++)
-    deal->group_of[worker] = NONE;
-  return deal;
-}
-
-void
-study_deal_free (StudyDeal *deal)
-{
-  if (deal == NULL)
-    return;
-  g_array_unref (deal->jobs);
-  g_array_unref (deal->groups);
-  g_free (deal->group_of);
-  g_free (deal);
-}
-
-static Group *
-group_at (const StudyDeal *deal, guint index)
-{
-  return &g_array_index (deal->groups, Group, index);
-}
-
-void
-study_deal_add (StudyDeal *deal, guint job, guint group)
-{
-  guint last = deal->groups->len - 1;
-
-  if (deal->groups->len == 0 || group_at (deal, last)->number != group) {
-    const Group fresh = { .number = group, .next = deal->jobs->len, .end = deal->jobs->len };
-
-    g_array_append_val (deal->groups, fresh);
-    last = deal->groups->len - 1;
-  }
-  g_array_append_val (deal->jobs, job);
-  group_at (deal, last)->end++;
-  deal->n_left++;
-}
-
-static guint
-n_left_of (const Group *group)
-{
-  return group->end - group->next;
-}
-
-gboolean
-study_deal_next (StudyDeal *deal, guint worker, guint *job)
-{
-  guint index = deal->group_of[worker];
-  Group *group;
-
-  /* A worker without a group takes the first that is not begun, else the one with the most left. */
-  if (index == NONE || n_left_of (group_at (deal, index)) == 0) {
-    index = NONE;
-    for (guint at = 0; at < deal->groups->len; at++) {
-      group = group_at (deal, at);
-      if (!group->begun) {
-        index = at;
-        break;
-      }
-      if (n_left_of (group) > 0 &&
-          (index == NONE || n_left_of (group) > n_left_of (group_at (deal, index))))
-        index = at;
-    }
-  }
-  if (index == NONE)
-    return FALSE;
-  deal->group_of[worker] = index;
-  group = group_at (deal, index);
-  group->begun = TRUE;
-  *job = g_array_index (deal->jobs, guint, group->next++);
-  deal->n_left--;
-  return TRUE;
-}
-
-guint
-study_deal_n_left (const StudyDeal *deal)
-{
-  return deal->n_left;
-}
-
 /* --- The runs of a study that are left --- */
 
 static const StudyPlanRun *
@@ -187,17 +84,26 @@ study_session_todo (const StudyPlan *plan, const StudySessionOptions *options, S
 #define PROGRESS_INTERVAL_US (G_USEC_PER_SEC / 10)
 #define TAKE_TIMEOUT_MS      100
 
+/* The jobs of one trace on one machine, which a worker opens when it begins the first of them. */
+typedef struct {
+  guint trace, machine;
+  guint next, end; /* in jobs */
+  gboolean begun;
+} Group;
+
 typedef struct {
   const StudyPlan *plan;
   const StudySessionOptions *options;
   StudyTally *tally;
   StudyStore *store;
-  StudyJobMaker *maker;
+  StudyBench *bench;
   StudyPool *pool;
-  const GArray *todo; /* (element-type guint) runs */
-  StudyDeal *deal;
-  guint in_flight;       /* jobs */
-  StudyStoreGroup *made; /* to be stored */
+  const GArray *todo;       /* (element-type guint) runs */
+  GArray *jobs;             /* (element-type guint) all of them; those of a group are neighbours */
+  GArray *groups;           /* (element-type Group) in the order of the jobs */
+  Group **group_of;         /* [workers] NULL: none yet */
+  guint n_given, in_flight; /* jobs */
+  StudyStoreGroup *made;    /* to be stored */
   gint64 begin_us, stored_us, told_us;
 } Session;
 
@@ -331,32 +237,87 @@ take (Session *session, gint timeout_ms, const sigset_t *mask, gboolean *taken, 
       row->error = g_strdup (made.lost);
       count_row (session, row, FALSE);
     }
-  } else if (!study_job_read (made.block, &result) || is_run != (result.row != NULL)) {
-    g_set_error (error, STUDY_ERROR, STUDY_ERROR_WORKER, "a worker sent what is no result");
+  } else if (!study_job_read (session->bench, made.block, &result) ||
+             is_run != (result.row != NULL)) {
+    g_set_error (error, STUDY_ERROR, STUDY_ERROR_WORKER, "a worker sent an invalid result");
     good = FALSE;
   } else if (is_run) {
     const char *hash = result.row->mapping_hash;
 
-    if (result.places != NULL && hash != NULL) {
-      StudyPlaces *places = g_new (StudyPlaces, 1);
-
-      *places =
-          (StudyPlaces){ g_strdup (hash), result.row->ranks, g_steal_pointer (&result.places) };
-      g_ptr_array_add (session->made->placements, places);
-      g_hash_table_add (session->maker->known, g_strdup (hash)); /* for workers to come */
-    }
+    if (result.places != NULL && hash != NULL)
+      study_store_group_add_places (session->made, hash, result.row->ranks,
+                                    g_steal_pointer (&result.places));
     count_row (session, g_steal_pointer (&result.row), result.changed);
   } else if (result.edges != NULL) {
     const StudyPlanRun *run = run_at (plan, made.job - plan->runs->len);
     const StudyTrace *trace = g_ptr_array_index (plan->traces, run->trace);
-    StudyPackedEdges *edges = g_new (StudyPackedEdges, 1);
 
-    *edges = (StudyPackedEdges){ g_strdup (trace->hash), trace->n_ranks, result.n_edges,
-                                 g_steal_pointer (&result.edges) };
-    g_ptr_array_add (session->made->edges, edges);
+    study_store_group_add_edges (session->made, trace->hash, trace->n_ranks, result.n_edges,
+                                 g_steal_pointer (&result.edges));
   }
   study_pool_result_clear (&made);
   return good;
+}
+
+/* --- The order of jobs --- */
+
+static void
+add_job (Session *session, guint job, const StudyPlanRun *run)
+{
+  guint n = session->groups->len;
+  Group *last = n > 0 ? &g_array_index (session->groups, Group, n - 1) : NULL;
+
+  g_array_append_val (session->jobs, job);
+  if (last == NULL || last->trace != run->trace || last->machine != run->machine) {
+    const Group fresh = { run->trace, run->machine, session->jobs->len - 1, session->jobs->len,
+                          FALSE };
+
+    g_array_append_val (session->groups, fresh);
+  } else
+    last->end++;
+}
+
+/* A job is a run, or, above the number of runs, the edges of a run's trace. */
+static void
+list_jobs (Session *session)
+{
+  const StudyPlan *plan = session->plan;
+  g_autofree gboolean *asked = g_new0 (gboolean, plan->traces->len);
+
+  for (guint i = 0; i < session->todo->len; i++) {
+    guint run = g_array_index (session->todo, guint, i), trace = run_at (plan, run)->trace;
+    const char *hash = ((const StudyTrace *) g_ptr_array_index (plan->traces, trace))->hash;
+
+    if (!asked[trace] && hash != NULL && !study_store_has_edges (session->store, hash)) {
+      /* Of the trace's first run in the whole plan: the machine that decomposes the collectives
+       * must not depend on the runs that are left. */
+      guint first = 0;
+
+      while (run_at (plan, first)->trace != trace)
+        first++;
+      add_job (session, plan->runs->len + first, run_at (plan, run));
+    }
+    asked[trace] = TRUE;
+    add_job (session, run, run_at (plan, run));
+  }
+}
+
+/* The next job of a worker; some are left.  It stays with its group while that has jobs, then takes
+ * the first group that no worker has begun, and then helps with the group that has the most left. */
+static guint
+next_job (Session *session, guint worker)
+{
+  Group *groups = (Group *) (void *) session->groups->data, *group = session->group_of[worker];
+
+  if (group == NULL || group->next == group->end) {
+    group = groups;
+    for (guint i = 0; i < session->groups->len && group->begun; i++)
+      if (!groups[i].begun || groups[i].end - groups[i].next > group->end - group->next)
+        group = &groups[i];
+    session->group_of[worker] = group;
+  }
+  group->begun = TRUE;
+  return g_array_index (session->jobs, guint, group->next++);
 }
 
 /* Whatever ends the work, finished results are stored. */
@@ -366,13 +327,13 @@ work (Session *session, const sigset_t *mask, GError **error)
   gboolean good = TRUE, taken = TRUE;
   sigset_t blocked;
 
-  while (good && !caught && (study_deal_n_left (session->deal) > 0 || session->in_flight > 0)) {
-    guint job;
+  while (good && !caught && (session->n_given < session->jobs->len || session->in_flight > 0)) {
     int worker;
 
-    while ((worker = session->pool->idlest (session->pool)) >= 0 &&
-           study_deal_next (session->deal, (guint) worker, &job)) {
-      session->pool->give (session->pool, (guint) worker, job);
+    while (session->n_given < session->jobs->len &&
+           (worker = session->pool->idlest (session->pool)) >= 0) {
+      session->pool->give (session->pool, (guint) worker, next_job (session, (guint) worker));
+      session->n_given++;
       session->in_flight++;
     }
     good = take (session, TAKE_TIMEOUT_MS, mask, &taken, error);
@@ -394,52 +355,29 @@ work (Session *session, const sigset_t *mask, GError **error)
   return store_made (session, error);
 }
 
-/* A job is a run, or, above the number of runs, the edges of a run's trace. */
-static StudyDeal *
-deal_new (const Session *session)
-{
-  const StudyPlan *plan = session->plan;
-  g_autofree gboolean *asked = g_new0 (gboolean, plan->traces->len);
-  StudyDeal *deal = study_deal_new (session->pool->n_workers);
-
-  for (guint i = 0; i < session->todo->len; i++) {
-    guint run = g_array_index (session->todo, guint, i), trace = run_at (plan, run)->trace;
-    guint group = trace * plan->machines->len + run_at (plan, run)->machine;
-    const char *hash = ((const StudyTrace *) g_ptr_array_index (plan->traces, trace))->hash;
-
-    if (!asked[trace] && hash != NULL && !study_store_has_edges (session->store, hash)) {
-      /* Of the trace's first run in the whole plan: the machine that decomposes the collectives
-       * must not depend on the runs that are left. */
-      guint first = 0;
-
-      while (run_at (plan, first)->trace != trace)
-        first++;
-      study_deal_add (deal, plan->runs->len + first, group);
-    }
-    asked[trace] = TRUE;
-    study_deal_add (deal, run, group);
-  }
-  return deal;
-}
-
 static gboolean
 make_runs (Session *session, const StudyPoolKind *maker, GError **error)
 {
   Signals before;
   gboolean good = FALSE;
 
-  session->maker = study_job_maker_new (session->plan);
+  session->bench = study_bench_new (session->plan);
+  session->jobs = g_array_new (FALSE, FALSE, sizeof (guint));
+  session->groups = g_array_new (FALSE, FALSE, sizeof (Group));
+  list_jobs (session);
   signals_take (&before);
   session->pool =
-      maker->pool_new (session->options->n_workers, study_job_make, session->maker, error);
+      maker->pool_new (session->options->n_workers, study_job_make, session->bench, error);
   if (session->pool != NULL) {
-    session->deal = deal_new (session);
+    session->group_of = g_new0 (Group *, session->pool->n_workers);
     good = work (session, &before.mask, error);
   }
-  study_deal_free (session->deal);
   study_pool_free (session->pool);
   signals_give_back (&before);
-  study_job_maker_free (session->maker);
+  study_bench_free (session->bench);
+  g_array_unref (session->jobs);
+  g_array_unref (session->groups);
+  g_free (session->group_of);
   report_progress (session, TRUE);
   return good;
 }
@@ -485,9 +423,9 @@ study_session_run (const StudyPlan *plan, const StudyPoolKind *maker,
 gboolean
 study_session_serve (const StudyPlan *plan, const StudyPoolKind *maker, GError **error)
 {
-  g_autoptr (StudyJobMaker) jobs = study_job_maker_new (plan);
+  g_autoptr (StudyBench) bench = study_bench_new (plan);
 
-  return maker->serve (study_job_make, jobs, error);
+  return maker->serve (study_job_make, bench, error);
 }
 
 /* --- The time that the runs that are left will take --- */

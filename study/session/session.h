@@ -81,23 +81,3 @@ typedef struct {
  * cannot be opened is unknown. */
 gboolean study_estimate (const StudyPlan *plan, const StudySessionOptions *options,
                          const GArray *todo, StudyEstimate *estimate, GError **error);
-
-/* --- The order of jobs --- */
-
-/* Jobs come in groups, those of one trace on one machine, which a worker opens
- * when it begins the first of them.  So every worker stays with a group while the group has
- * jobs, then takes a group that no worker has begun, and then helps with the group that has the
- * most left. */
-
-typedef struct StudyDeal StudyDeal;
-
-StudyDeal *study_deal_new (guint n_workers);
-void study_deal_free (StudyDeal *deal);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (StudyDeal, study_deal_free)
-
-/* Consecutive jobs of the same group number are a group. */
-void study_deal_add (StudyDeal *deal, guint job, guint group);
-
-/* The next job of a worker (below n_workers); FALSE: there are no more. */
-gboolean study_deal_next (StudyDeal *deal, guint worker, guint *job);
-guint study_deal_n_left (const StudyDeal *deal);

@@ -1,7 +1,6 @@
 /* session_test.c - studies that are made whole, in parts, and after trouble.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "study/session/execute.h"
 #include "study/session/session.h"
 #include "study/store/store_fixture.h"
 
@@ -229,7 +228,7 @@ typedef struct {
   void *data;
 } OddPool;
 
-static enum { LOSES, SENDS_RUBBISH, FAILS } oddity;
+static enum { NOTHING, LOSES, SENDS_RUBBISH, FAILS } oddity;
 
 static int
 odd_idlest (StudyPool *pool)
@@ -257,7 +256,7 @@ odd_take (StudyPool *base, G_GNUC_UNUSED gint timeout_ms, G_GNUC_UNUSED const si
   job = g_array_index (pool->jobs, guint, pool->jobs->len - 1);
   g_array_set_size (pool->jobs, pool->jobs->len - 1);
   *result = (StudyPoolResult){ .job = job };
-  if (job != 3)
+  if (job != 3 || oddity == NOTHING)
     result->block = pool->make (pool->data, job, &spent);
   else if (oddity == LOSES)
     result->lost = g_strdup ("worker ended by signal 11");
@@ -341,7 +340,7 @@ check_broken_pool (int which, const char *store, const char *says)
 static void
 test_a_pool_that_breaks (void)
 {
-  check_broken_pool (SENDS_RUBBISH, "rubbish.store", "what is no result");
+  check_broken_pool (SENDS_RUBBISH, "rubbish.store", "an invalid result");
   check_broken_pool (FAILS, "fails.store", "nobody is left");
 }
 
@@ -386,59 +385,68 @@ test_the_store_knows_better (void)
   g_assert_cmpfloat (estimate.run_s, <, 3 * tally.wall_s);
 }
 
-/* Jobs 10 .., 20 .., 30 .. of groups 0, 1, 2 for two or three workers: the order in which workers
- * that ask get them. */
-static void
-test_deal (void)
+/* --- The order of jobs --- */
+
+/* Two traces on two machines, each with three mappings: groups 0 to 3 of runs 0 to 2, 3 to 5, 6 to 8,
+ * 9 to 11, and before groups 0 and 2 the edges of their trace (E). */
+#define FOUR_GROUPS                                                    \
+  "[traces]\ntrace = gen:halo2d:iterations=1,grid=4x4,bytes={bytes}\n" \
+  "[machines]\nmachine = torus:4x4;torus:2x8\n"                        \
+  "[mappings]\nmapping = ABT;BAT;random(1)\n[bytes]\nvalues = 64;4096\n"
+#define E 12
+
+/* The workers that ask, one after the other, and what they get. */
+static const struct {
+  guint worker, job;
+} asked[] = {
+  { 0, E + 0 }, { 1, 3 },  { 1, 4 },  /* each its own group, and stays with it */
+  { 2, E + 6 },                       /* a fresh group before help */
+  { 3, 9 },     { 1, 5 },  { 1, 0 },  /* help where most is left: 3, 0, 3, 2, of these the first */
+  { 0, 1 },     { 3, 10 }, { 1, 2 },  /* a helper stays too */
+  { 0, 6 },     { 1, 7 },  { 3, 11 }, /* 0, 0, 3, 1 are left */
+  { 3, 8 },
+};
+
+static guint n_asked;
+
+static int
+asking_worker (G_GNUC_UNUSED StudyPool *pool)
 {
-  static const struct {
-    const char *name;
-    guint n_jobs[3]; /* of the groups */
-    struct {
-      guint worker, job;
-    } order[6];
-    guint n_left;
-  } cases[] = {
-    { "each its own group; then help",
-      { 3, 2 },
-      { { 0, 10 }, { 1, 20 }, { 1, 21 }, { 0, 11 }, { 1, 12 } },
-      0 },
-    { "a fresh group before help", { 9, 1, 1 }, { { 0, 10 }, { 1, 20 }, { 1, 30 }, { 1, 11 } }, 7 },
-    { "help where most is left", { 3, 5 }, { { 0, 10 }, { 1, 20 }, { 2, 21 } }, 5 },
-    { "nothing to do", { 0 }, { { 0, 0 } }, 0 },
-  };
-
-  for (gsize at = 0; at < G_N_ELEMENTS (cases); at++) {
-    g_autoptr (StudyDeal) deal = study_deal_new (3);
-    guint job;
-
-    g_test_message ("%s", cases[at].name);
-    for (guint group = 0; group < 3; group++)
-      for (guint i = 0; i < cases[at].n_jobs[group]; i++)
-        study_deal_add (deal, 10 * (group + 1) + i, group);
-    for (guint i = 0; cases[at].order[i].job != 0; i++) {
-      g_assert_true (study_deal_next (deal, cases[at].order[i].worker, &job));
-      g_assert_cmpuint (job, ==, cases[at].order[i].job);
-    }
-    g_assert_cmpuint (study_deal_n_left (deal), ==, cases[at].n_left);
-    for (guint worker = 0; worker < 3 && cases[at].n_left == 0; worker++)
-      g_assert_false (study_deal_next (deal, worker, &job));
-  }
+  return n_asked < G_N_ELEMENTS (asked) ? (int) asked[n_asked].worker : -1;
 }
 
-/* Groups are neighbours: a number that comes again is another group. */
 static void
-test_every_job_once (void)
+check_job (StudyPool *pool, guint worker, guint job)
 {
-  g_autoptr (StudyDeal) deal = study_deal_new (4);
-  guint seen[100] = { 0 }, job;
+  g_assert_cmpuint (worker, ==, asked[n_asked].worker);
+  g_assert_cmpuint (job, ==, asked[n_asked].job);
+  n_asked++;
+  odd_give (pool, worker, job);
+}
 
-  for (guint i = 0; i < 100; i++)
-    study_deal_add (deal, i, i / 7 % 3);
-  for (guint i = 0; study_deal_next (deal, i % 4, &job); i++)
-    seen[job]++;
-  for (guint i = 0; i < 100; i++)
-    g_assert_cmpuint (seen[i], ==, 1);
+static StudyPool *
+asking_new (guint n_workers, StudyJobFunction make, void *data, GError **error)
+{
+  StudyPool *pool = odd_new (n_workers, make, data, error);
+
+  pool->idlest = asking_worker;
+  pool->give = check_job;
+  return pool;
+}
+
+static void
+test_the_order_of_jobs (void)
+{
+  static const StudyPoolKind asking_pool = { .pool_new = asking_new };
+  g_autoptr (StudyPlan) plan = fixture_plan (folder, FOUR_GROUPS);
+  g_autofree char *path = in_folder ("order.store");
+  const StudySessionOptions options = { .store_path = path, .n_workers = 4 };
+  g_auto (StudyTally) tally = { 0 };
+
+  oddity = NOTHING;
+  run_with (plan, &asking_pool, &options, &tally);
+  g_assert_cmpuint (n_asked, ==, G_N_ELEMENTS (asked));
+  g_assert_cmpuint (tally.n_done, ==, 12);
 }
 
 int
@@ -457,8 +465,7 @@ main (int argc, char **argv)
   g_test_add_func ("/study/session/broken-pool", test_a_pool_that_breaks);
   g_test_add_func ("/study/session/estimate", test_the_rest_is_estimated);
   g_test_add_func ("/study/session/estimate-known", test_the_store_knows_better);
-  g_test_add_func ("/study/deal/order", test_deal);
-  g_test_add_func ("/study/deal/once", test_every_job_once);
+  g_test_add_func ("/study/session/order", test_the_order_of_jobs);
   status = g_test_run ();
   fixture_remove (folder);
   return status;

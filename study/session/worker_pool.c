@@ -446,6 +446,34 @@ study_pool_new (guint n_workers, StudyJobFunction make, void *data, GError **err
   return NULL;
 }
 
+/* Milliseconds between two looks without a result. */
+#define LOOK_MS 50
+
+gboolean
+study_pool_run (guint n_workers, guint n_jobs, StudyJobFunction make, StudyPoolLook look,
+                void *data, GError **error)
+{
+  g_autoptr (StudyPool) pool = study_pool_new (n_workers, make, data, error);
+  gboolean goes_on = pool != NULL && look (data, NULL, 0, error);
+  guint next = 0, n_done = 0;
+  int worker;
+
+  while (goes_on && n_done < n_jobs) {
+    StudyPoolResult result = { 0 };
+    StudyPoolTaken taken;
+
+    while (next < n_jobs && (worker = pool->idlest (pool)) >= 0)
+      pool->give (pool, (guint) worker, next++);
+    taken = pool->take (pool, LOOK_MS, NULL, &result, error);
+    if (taken == STUDY_POOL_ERROR)
+      return FALSE;
+    n_done += taken == STUDY_POOL_RESULT;
+    goes_on = look (data, taken == STUDY_POOL_RESULT ? &result : NULL, n_done, error);
+    study_pool_result_clear (&result);
+  }
+  return goes_on;
+}
+
 /* --- As a kind of pool --- */
 
 static gboolean

@@ -71,3 +71,12 @@ void study_ignore_signals (void);
  * master's to handle.  They keep nothing open of the master's but the standard
  * streams.  data is borrowed. */
 StudyPool *study_pool_new (guint n_workers, StudyJobFunction make, void *data, GError **error);
+
+/* Sees each result, and NULL before the first and several times a second when there is none; n_done
+ * results are there.  FALSE, perhaps with *error, ends the work. */
+typedef gboolean (*StudyPoolLook) (void *data, const StudyPoolResult *result, guint n_done,
+                                   GError **error);
+
+/* Makes jobs 0 .. n_jobs - 1 in such processes; data is that of both functions. */
+gboolean study_pool_run (guint n_workers, guint n_jobs, StudyJobFunction make, StudyPoolLook look,
+                         void *data, GError **error);

@@ -543,10 +543,9 @@ add_columns (StudyNpz *npz, const GPtrArray *rows, gboolean timing)
     const StudyField *field = study_row_field (column);
 
     /* Features have an array of their own. */
-    if (field->offset >= G_STRUCT_OFFSET (StudyRow, features) &&
-        field->offset < G_STRUCT_OFFSET (StudyRow, features) + sizeof ((StudyRow *) 0)->features)
+    if (study_field_is_feature (field))
       continue;
-    if (study_row_column_is_number (column)) {
+    if (study_field_is_number (field)) {
       /* Counts that some runs lack are real numbers, with NaN. */
       g_autofree double *reals = g_new (double, rows->len + 1);
       g_autofree uint64_t *integers = g_new (uint64_t, rows->len + 1);
@@ -572,8 +571,7 @@ add_columns (StudyNpz *npz, const GPtrArray *rows, gboolean timing)
 
       for (guint row = 0; row < rows->len; row++)
         g_ptr_array_add (texts, study_row_column_text (g_ptr_array_index (rows, row), column));
-      study_npz_add_texts (npz, study_row_column_name (column), (const char *const *) texts->pdata,
-                           rows->len);
+      study_npz_add_texts (npz, field->name, (const char *const *) texts->pdata, rows->len);
     }
   }
 }

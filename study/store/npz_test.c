@@ -100,7 +100,7 @@ fill_store (StudyStore *store)
   third->links = 2;
   third->link_bytes = g_bytes_new ("\1\0\0\0\0\0\0\0\2\0\0\0\0\0\0\0", 16);
   g_assert_true (study_store_set_plan (store, "s", "", rows, 3, NULL));
-  g_assert_true (study_store_put_all (store, rows, 3, NULL));
+  g_assert_true (fixture_put (store, rows, 3, NULL));
 }
 
 static void

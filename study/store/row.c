@@ -97,6 +97,15 @@ study_row_integer (const StudyRow *row, const StudyField *field)
   return field->kind == STUDY_FIELD_U32 ? *(const uint32_t *) at : *(const StudyStatus *) at;
 }
 
+const StudyField *
+study_row_find_field (const char *name)
+{
+  for (guint at = 0; at < study_row_n_fields (); at++)
+    if (!strcmp (study_row_field (at)->name, name))
+      return study_row_field (at);
+  return NULL;
+}
+
 double
 study_row_number (const StudyRow *row, const StudyField *field)
 {
@@ -266,9 +275,7 @@ study_row_column_name (guint column)
 gboolean
 study_row_column_is_number (guint column)
 {
-  StudyFieldKind kind = study_row_field (column)->kind;
-
-  return kind == STUDY_FIELD_U32 || kind == STUDY_FIELD_U64 || kind == STUDY_FIELD_REAL;
+  return study_field_is_number (study_row_field (column));
 }
 
 char *

@@ -1,4 +1,4 @@
-/* row_fields.h - the fields of a row one by one; private to rows, store and exports.
+/* row_fields.h - the fields of a row one by one; private to study/.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
@@ -28,6 +28,22 @@ typedef struct {
  * blobs are no fields. */
 guint study_row_n_fields (void);
 const StudyField *study_row_field (guint field);
+/* NULL: there is none. */
+const StudyField *study_row_find_field (const char *name);
+
+static inline gboolean
+study_field_is_number (const StudyField *field)
+{
+  return field->kind == STUDY_FIELD_U32 || field->kind == STUDY_FIELD_U64 ||
+         field->kind == STUDY_FIELD_REAL;
+}
+
+static inline gboolean
+study_field_is_feature (const StudyField *field)
+{
+  return field->offset >= G_STRUCT_OFFSET (StudyRow, features) &&
+         field->offset < G_STRUCT_OFFSET (StudyRow, features) + SIM_N_FEATURES * sizeof (double);
+}
 
 static inline gpointer
 study_row_at (const StudyRow *row, const StudyField *field)

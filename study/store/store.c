@@ -133,7 +133,7 @@ connect_to_read (StudyStore *store, GError **error)
     return code == SQLITE_OK || study_store_fail (store, error);
   if (g_stat (wal, &status) == 0 && status.st_size > 0)
     return refuse (store, STUDY_ERROR_STORE,
-                   "it was not closed, and it is where nothing can be written; copy it and "
+                   "it was not closed, and its folder cannot be written to; copy it and "
                    "its -wal file to another place",
                    error);
   return connect_to (store, SQLITE_OPEN_READONLY, TRUE, error) &&
@@ -155,18 +155,17 @@ check_kind (StudyStore *store, StudyStoreMode mode, GError **error)
   if (application == 0 && has_tables == 0 && mode == STUDY_STORE_CREATE)
     return study_store_create_tables (store, error);
   if (application != STUDY_STORE_APPLICATION_ID)
-    return refuse (store, STUDY_ERROR_STORE, "no store of hopcast", error);
+    return refuse (store, STUDY_ERROR_STORE, "not a hopcast store", error);
   if (version == STUDY_STORE_VERSION)
     return study_store_check_tables (store, error);
   if (version > STUDY_STORE_VERSION)
     g_set_error (error, STUDY_ERROR, STUDY_ERROR_VERSION,
                  "%s: a store of version %" G_GINT64_FORMAT
-                 ", made by a newer hopcast; this one knows version %d",
+                 ", made by a newer hopcast; this one reads version %d",
                  store->path, version, STUDY_STORE_VERSION);
   else
     g_set_error (error, STUDY_ERROR, STUDY_ERROR_VERSION,
-                 "%s: a store of version %" G_GINT64_FORMAT ", which is none of hopcast's",
-                 store->path, version);
+                 "%s: unknown store version %" G_GINT64_FORMAT, store->path, version);
   return FALSE;
 }
 
@@ -178,9 +177,9 @@ open_store (StudyStore *store, StudyStoreMode mode, GError **error)
 
   if (g_stat (store->path, &status) == 0) {
     if (S_ISDIR (status.st_mode))
-      return refuse (store, STUDY_ERROR_STORE, "is a folder, no store", error);
+      return refuse (store, STUDY_ERROR_STORE, "is a folder", error);
     if (!S_ISREG (status.st_mode))
-      return refuse (store, STUDY_ERROR_STORE, "is not a regular file, no store", error);
+      return refuse (store, STUDY_ERROR_STORE, "is not a regular file", error);
   } else if (mode != STUDY_STORE_CREATE || errno != ENOENT)
     return refuse (store, STUDY_ERROR_STORE, g_strerror (errno), error);
   if (!check_journal (store, error))
@@ -503,13 +502,21 @@ study_store_file_text (StudyStore *store, GError **error)
 
 /* A transaction costs more than a row: runs that take milliseconds are stored many at a time. */
 
+static void
+packed_free (StudyPacked *packed)
+{
+  g_free (packed->hash);
+  g_bytes_unref (packed->packed);
+  g_free (packed);
+}
+
 StudyStoreGroup *
 study_store_group_new (void)
 {
   StudyStoreGroup *group = g_new (StudyStoreGroup, 1);
 
-  group->placements = g_ptr_array_new_with_free_func ((GDestroyNotify) study_places_free);
-  group->edges = g_ptr_array_new_with_free_func ((GDestroyNotify) study_packed_edges_free);
+  group->placements = g_ptr_array_new_with_free_func ((GDestroyNotify) packed_free);
+  group->edges = g_ptr_array_new_with_free_func ((GDestroyNotify) packed_free);
   group->rows = g_ptr_array_new_with_free_func ((GDestroyNotify) study_row_free);
   return group;
 }
@@ -523,19 +530,36 @@ study_store_group_free (StudyStoreGroup *group)
   g_free (group);
 }
 
+void
+study_store_group_add_places (StudyStoreGroup *group, const char *mapping_hash, uint32_t n_ranks,
+                              GBytes *packed)
+{
+  const StudyPacked places = { g_strdup (mapping_hash), n_ranks, 0, packed };
+
+  g_ptr_array_add (group->placements, g_memdup2 (&places, sizeof places));
+}
+
+void
+study_store_group_add_edges (StudyStoreGroup *group, const char *trace_hash, uint32_t n_ranks,
+                             uint64_t n_edges, GBytes *packed)
+{
+  const StudyPacked edges = { g_strdup (trace_hash), n_ranks, n_edges, packed };
+
+  g_ptr_array_add (group->edges, g_memdup2 (&edges, sizeof edges));
+}
+
 static gboolean
 put_all (StudyStore *store, const StudyStoreGroup *group, GError **error)
 {
-  for (guint at = 0; at < group->placements->len; at++) {
-    const StudyPlaces *places = g_ptr_array_index (group->placements, at);
+  gboolean done = TRUE;
 
-    if (!study_store_put_places (store, places->hash, places->n_ranks, places->packed, error))
-      return FALSE;
-  }
-  for (guint at = 0; at < group->edges->len; at++)
-    if (!study_store_put_packed_edges (store, g_ptr_array_index (group->edges, at), error))
-      return FALSE;
-  return study_store_insert_rows (store, (StudyRow **) group->rows->pdata, group->rows->len, error);
+  for (guint at = 0; done && at < group->placements->len; at++)
+    done = study_store_put_places (store, g_ptr_array_index (group->placements, at), error);
+  for (guint at = 0; done && at < group->edges->len; at++)
+    done = study_store_put_edges (store, g_ptr_array_index (group->edges, at), error);
+  for (guint at = 0; done && at < group->rows->len; at++)
+    done = study_store_insert_row (store, g_ptr_array_index (group->rows, at), error);
+  return done;
 }
 
 gboolean
@@ -616,7 +640,7 @@ check_same (const StudyRow *here, const StudyRow *there, StudyStore *store, Stud
     if (is_equal)
       continue;
     g_set_error (error, STUDY_ERROR, STUDY_ERROR_CHANGED,
-                 "%s: %s of %s on %s, mapping %s, is not what it is in %s; one of the two was "
+                 "%s: %s of %s on %s, mapping %s, differs from %s; one of the two was "
                  "changed or made by another program (key %.12s...)",
                  from->path, field->name, there->trace, there->machine, there->mapping, store->path,
                  there->key);
@@ -738,7 +762,7 @@ study_store_merge (StudyStore *store, const char *from_path, GError **error)
   if (from == NULL)
     return FALSE;
   if (g_strcmp0 (here, sqlite3_db_filename (from->db, "main")) == 0) {
-    g_set_error (error, STUDY_ERROR, STUDY_ERROR_STORE, "%s: a store is not merged into itself",
+    g_set_error (error, STUDY_ERROR, STUDY_ERROR_STORE, "%s: a store cannot be merged into itself",
                  from_path);
     return FALSE;
   }

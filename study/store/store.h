@@ -48,49 +48,30 @@ gboolean study_store_set_plan (StudyStore *store, const char *name, const char *
  * live as long as it.  g_hash_table_unref(). */
 GHashTable *study_store_keys (StudyStore *store, gboolean failed, GError **error);
 
-/* One transaction: the row, unless one of the same key is there that is done; a
- * failed one is replaced. */
-gboolean study_store_put (StudyStore *store, const StudyRow *row, GError **error);
-/* Many rows in one transaction. */
-gboolean
-study_store_put_all (StudyStore *store, StudyRow *const *rows, guint n_rows, GError **error);
-
-/* The contents that rows name by their hashes, each once.  To be put before
- * the rows that name them. */
+/* The machine that rows name by its hash, once.  To be put before these rows. */
 gboolean
 study_store_put_machine (StudyStore *store, const char *hash, const char *text, GError **error);
-gboolean study_store_put_placement (StudyStore *store, const char *hash, const TopoMapping *mapping,
-                                    GError **error);
-/* The same of many, and in two steps: packing, which costs most, needs no store. */
-typedef struct {
-  char *hash;
-  uint32_t n_ranks;
-  GBytes *packed; /* study_store_pack_places() */
-} StudyPlaces;
-void study_places_free (StudyPlaces *places);
-GBytes *study_store_pack_places (const TopoMapping *mapping);
 
-/* The communication graph of a trace, packed likewise. */
-typedef struct {
-  char *trace_hash;
-  uint32_t n_ranks;
-  uint64_t n_edges;
-  GBytes *packed; /* study_store_pack_edges() */
-} StudyPackedEdges;
-void study_packed_edges_free (StudyPackedEdges *edges);
+/* Packing, which costs most of storing, needs no store.  Edges are the communication graph of a
+ * trace. */
+GBytes *study_store_pack_places (const TopoMapping *mapping);
 GBytes *study_store_pack_edges (const SimEdge *edges, uint64_t n_edges);
 
-/* Rows, and the contents that they name, to be stored together.  The group owns them. */
+/* Rows, and the placements and edges that they name, to be stored together. */
 typedef struct {
-  GPtrArray *placements; /* (element-type StudyPlaces) */
-  GPtrArray *edges;      /* (element-type StudyPackedEdges) */
-  GPtrArray *rows;       /* (element-type StudyRow) */
+  GPtrArray *placements, *edges; /* private */
+  GPtrArray *rows;               /* (element-type StudyRow) owned */
 } StudyStoreGroup;
 StudyStoreGroup *study_store_group_new (void);
 void study_store_group_free (StudyStoreGroup *group);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (StudyStoreGroup, study_store_group_free)
-/* All of it in one transaction, and nothing of it when that fails; empties the group
- * either way. */
+/* Both take `packed`. */
+void study_store_group_add_places (StudyStoreGroup *group, const char *mapping_hash,
+                                   uint32_t n_ranks, GBytes *packed);
+void study_store_group_add_edges (StudyStoreGroup *group, const char *trace_hash, uint32_t n_ranks,
+                                  uint64_t n_edges, GBytes *packed);
+/* All of it in one transaction, and nothing of it when that fails; empties the group either way.  Of
+ * rows of one key the first that is done stays; a failed one is replaced. */
 gboolean study_store_put_group (StudyStore *store, StudyStoreGroup *group, GError **error);
 
 /* The plan's rows that are there, in its order (element-type StudyRow), without
@@ -128,8 +109,6 @@ TopoMapping *study_store_placement (StudyStore *store, const StudyRow *row, GErr
 #define STUDY_STORE_MAX_EDGES (1u << 22)
 
 /* The communication graph of a trace: edges between different ranks, sorted. */
-gboolean study_store_put_edges (StudyStore *store, const char *trace_hash, uint32_t n_ranks,
-                                const SimEdge *edges, uint64_t n_edges, GError **error);
 gboolean study_store_has_edges (StudyStore *store, const char *trace_hash);
 /* *n_edges = 0 and NULL without an error when it was not kept. */
 SimEdge *study_store_edges (StudyStore *store, const char *trace_hash, uint32_t n_ranks,

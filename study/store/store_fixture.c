@@ -85,6 +85,41 @@ fixture_row (guint number)
   return row;
 }
 
+gboolean
+fixture_put (StudyStore *store, StudyRow *const *rows, guint n, GError **error)
+{
+  g_autoptr (StudyStoreGroup) group = study_store_group_new ();
+
+  g_ptr_array_set_free_func (group->rows, NULL);
+  for (guint at = 0; at < n; at++)
+    g_ptr_array_add (group->rows, rows[at]);
+  return study_store_put_group (store, group, error);
+}
+
+void
+fixture_put_places (StudyStore *store, const char *hash, const TopoMapping *mapping)
+{
+  g_autoptr (StudyStoreGroup) group = study_store_group_new ();
+  g_autoptr (GError) error = NULL;
+
+  study_store_group_add_places (group, hash, mapping->n_ranks, study_store_pack_places (mapping));
+  study_store_put_group (store, group, &error);
+  g_assert_no_error (error);
+}
+
+void
+fixture_put_edges (StudyStore *store, const char *trace_hash, uint32_t n_ranks,
+                   const SimEdge *edges, uint64_t n_edges)
+{
+  g_autoptr (StudyStoreGroup) group = study_store_group_new ();
+  g_autoptr (GError) error = NULL;
+
+  study_store_group_add_edges (group, trace_hash, n_ranks, n_edges,
+                               study_store_pack_edges (edges, n_edges));
+  study_store_put_group (store, group, &error);
+  g_assert_no_error (error);
+}
+
 void
 fixture_fill (StudyStore *store, guint n)
 {
@@ -95,7 +130,7 @@ fixture_fill (StudyStore *store, guint n)
     g_ptr_array_add (rows, fixture_row (at));
   study_store_set_plan (store, "fixture", "[study]\n", (StudyRow *const *) rows->pdata, n, &error);
   g_assert_no_error (error);
-  study_store_put_all (store, (StudyRow *const *) rows->pdata, n, &error);
+  fixture_put (store, (StudyRow *const *) rows->pdata, n, &error);
   g_assert_no_error (error);
 }
 
@@ -106,14 +141,12 @@ put_places (StudyStore *store, StudyRow *row, guint number)
   uint32_t nodes[N_RANKS];
   uint8_t slots[N_RANKS] = { 0 };
   const TopoMapping mapping = { row->mapping, N_RANKS, nodes, slots };
-  g_autoptr (GError) error = NULL;
 
   for (uint32_t rank = 0; rank < N_RANKS; rank++)
     nodes[rank] = (rank + number) % N_RANKS;
   g_free (row->mapping_hash);
   row->mapping_hash = study_mapping_hash (&mapping);
-  study_store_put_placement (store, row->mapping_hash, &mapping, &error);
-  g_assert_no_error (error);
+  fixture_put_places (store, row->mapping_hash, &mapping);
 }
 
 void
@@ -129,8 +162,7 @@ fixture_make_whole (const char *path, guint n)
 
   study_store_put_machine (store, hash, text, &error);
   g_assert_no_error (error);
-  study_store_put_edges (store, FIXTURE_TRACE, N_RANKS, edges, G_N_ELEMENTS (edges), &error);
-  g_assert_no_error (error);
+  fixture_put_edges (store, FIXTURE_TRACE, N_RANKS, edges, G_N_ELEMENTS (edges));
   for (guint number = 0; number < n; number++) {
     StudyRow *row = fixture_row (number);
 
@@ -145,7 +177,7 @@ fixture_make_whole (const char *path, guint n)
     put_places (store, row, number);
     g_ptr_array_add (rows, row);
   }
-  study_store_put_all (store, (StudyRow *const *) rows->pdata, n, &error);
+  fixture_put (store, (StudyRow *const *) rows->pdata, n, &error);
   g_assert_no_error (error);
   study_store_set_plan (store, "whole", "[study]\n", (StudyRow *const *) rows->pdata, n, &error);
   g_assert_no_error (error);

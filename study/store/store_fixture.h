@@ -19,6 +19,12 @@ char *fixture_places (guint number); /* mapping hashes */
  * and mapping hash of that number, mapping "map-NUMBER". */
 StudyRow *fixture_row (guint number);
 
+/* Puts rows, which are borrowed, in one transaction; the places of a mapping; the edges of a trace. */
+gboolean fixture_put (StudyStore *store, StudyRow *const *rows, guint n, GError **error);
+void fixture_put_places (StudyStore *store, const char *hash, const TopoMapping *mapping);
+void fixture_put_edges (StudyStore *store, const char *trace_hash, uint32_t n_ranks,
+                        const SimEdge *edges, uint64_t n_edges);
+
 /* Puts such rows 0 .. n-1 and lists them. */
 void fixture_fill (StudyStore *store, guint n);
 

@@ -250,7 +250,7 @@ write_to (const char *path)
   g_autoptr (StudyStore) store = study_store_open (path, STUDY_STORE_CREATE, &error);
   g_autoptr (StudyRow) row = fixture_row (1), next = fixture_row (70);
   StudyRow *rows[] = { row, next };
-  gboolean done = store != NULL && study_store_put_all (store, rows, 2, &error) &&
+  gboolean done = store != NULL && fixture_put (store, rows, 2, &error) &&
                   study_store_put_machine (store, FIXTURE_MACHINE, "[machine]\n", &error) &&
                   study_store_set_plan (store, "s", "", rows, 2, &error);
 

@@ -124,11 +124,17 @@ gboolean study_store_is_plans (const char *field);
 
 /* --- store_rows.c: machines, placements and edges --- */
 
-/* Within a transaction or alone. */
-gboolean study_store_put_places (StudyStore *store, const char *hash, uint32_t n_ranks,
-                                 GBytes *packed, GError **error);
-gboolean
-study_store_put_packed_edges (StudyStore *store, const StudyPackedEdges *edges, GError **error);
+/* The places of a mapping (n_edges unused), or the edges of a trace. */
+typedef struct {
+  char *hash;
+  uint32_t n_ranks;
+  uint64_t n_edges;
+  GBytes *packed;
+} StudyPacked;
+
+/* Within a transaction. */
+gboolean study_store_put_places (StudyStore *store, const StudyPacked *places, GError **error);
+gboolean study_store_put_edges (StudyStore *store, const StudyPacked *edges, GError **error);
 
 /* The columns of a row of "SELECT rowid, * FROM" the table. */
 gboolean study_store_check_machine_columns (const StudyStoreCursor *cursor, GError **error);
@@ -139,8 +145,6 @@ gboolean study_store_check_edges_columns (const StudyStoreCursor *cursor, GError
 
 /* Within a transaction. */
 gboolean study_store_insert_row (StudyStore *store, const StudyRow *row, GError **error);
-gboolean
-study_store_insert_rows (StudyStore *store, StudyRow *const *rows, guint n_rows, GError **error);
 gboolean study_store_status_cell (const StudyStoreCursor *cursor, int at, StudyStatus *status,
                                   GError **error);
 /* A row of "SELECT rowid, * FROM runs", or of study_store_results_sql() (is_of_plan); NULL and

@@ -105,29 +105,6 @@ study_store_insert_row (StudyStore *store, const StudyRow *row, GError **error)
   return done;
 }
 
-gboolean
-study_store_insert_rows (StudyStore *store, StudyRow *const *rows, guint n_rows, GError **error)
-{
-  for (guint at = 0; at < n_rows; at++)
-    if (!study_store_insert_row (store, rows[at], error))
-      return FALSE;
-  return TRUE;
-}
-
-gboolean
-study_store_put_all (StudyStore *store, StudyRow *const *rows, guint n_rows, GError **error)
-{
-  return study_store_begin (store, error) &&
-         study_store_end (store, study_store_insert_rows (store, rows, n_rows, error), error);
-}
-
-gboolean
-study_store_put (StudyStore *store, const StudyRow *row, GError **error)
-{
-  return study_store_begin (store, error) &&
-         study_store_end (store, study_store_insert_row (store, row, error), error);
-}
-
 /* --- Rows: reading --- */
 
 gboolean
@@ -481,24 +458,15 @@ study_store_machine (StudyStore *store, const StudyRow *row, GError **error)
   }
   hash = study_machine_hash (machine);
   if (g_strcmp0 (hash, row->machine_hash) != 0) {
-    g_set_error (
-        error, STUDY_ERROR, STUDY_ERROR_CHANGED,
-        "%s: the files that describe %s are no longer what they were when it was simulated",
-        store->path, row->machine);
+    g_set_error (error, STUDY_ERROR, STUDY_ERROR_CHANGED,
+                 "%s: the files that describe %s have changed since it was simulated", store->path,
+                 row->machine);
     return NULL;
   }
   return study_store_check_machine (store, machine, row, error) ? g_steal_pointer (&machine) : NULL;
 }
 
 /* --- Placements: a word per rank, the node in its lower half, the slot in its upper half --- */
-
-void
-study_places_free (StudyPlaces *places)
-{
-  g_free (places->hash);
-  g_bytes_unref (places->packed);
-  g_free (places);
-}
 
 GBytes *
 study_store_pack_places (const TopoMapping *mapping)
@@ -511,33 +479,20 @@ study_store_pack_places (const TopoMapping *mapping)
 }
 
 gboolean
-study_store_put_places (StudyStore *store, const char *hash, uint32_t n_ranks, GBytes *packed,
-                        GError **error)
+study_store_put_places (StudyStore *store, const StudyPacked *places, GError **error)
 {
   g_autoptr (sqlite3_stmt) statement = NULL;
 
-  if (g_hash_table_contains (store->known, hash))
+  if (g_hash_table_contains (store->known, places->hash))
     return TRUE;
   statement =
       study_store_prepare (store, "INSERT OR IGNORE INTO placements VALUES (?, ?, ?)", error);
   if (statement == NULL)
     return FALSE;
-  study_store_bind_text (statement, 1, hash);
-  sqlite3_bind_int64 (statement, 2, n_ranks);
-  bind_bytes (statement, 3, packed);
-  return put_known (store, statement, hash, error);
-}
-
-gboolean
-study_store_put_placement (StudyStore *store, const char *hash, const TopoMapping *mapping,
-                           GError **error)
-{
-  g_autoptr (GBytes) packed = NULL;
-
-  if (g_hash_table_contains (store->known, hash))
-    return TRUE;
-  packed = study_store_pack_places (mapping);
-  return study_store_put_places (store, hash, mapping->n_ranks, packed, error);
+  study_store_bind_text (statement, 1, places->hash);
+  sqlite3_bind_int64 (statement, 2, places->n_ranks);
+  bind_bytes (statement, 3, places->packed);
+  return put_known (store, statement, places->hash, error);
 }
 
 /* The mapping of "SELECT rowid, * FROM placements", checked against its hash. */
@@ -570,7 +525,7 @@ read_places (const StudyStoreCursor *cursor, GError **error)
   }
   actual = study_mapping_hash (mapping);
   if (strcmp (actual, hash) != 0) {
-    study_store_bad_cell (cursor, "places", error, "the places are not those of their hash");
+    study_store_bad_cell (cursor, "places", error, "the places do not match their hash");
     return NULL;
   }
   return g_steal_pointer (&mapping);
@@ -605,8 +560,8 @@ check_places (const StudyStoreCursor *cursor, const TopoMapping *mapping, const 
                                    rank, slot, node, row->nodes, row->ranks_per_node);
     if (slots[node] >> slot & 1)
       return study_store_bad_cell (cursor, "places", error,
-                                   "rank %u is in slot %u of node %u, as one before it", rank, slot,
-                                   node);
+                                   "rank %u is in slot %u of node %u, like an earlier rank", rank,
+                                   slot, node);
     slots[node] |= G_GUINT64_CONSTANT (1) << slot;
   }
   return TRUE;
@@ -633,14 +588,6 @@ study_store_placement (StudyStore *store, const StudyRow *row, GError **error)
 
 /* --- Edges --- */
 
-void
-study_packed_edges_free (StudyPackedEdges *edges)
-{
-  g_free (edges->trace_hash);
-  g_bytes_unref (edges->packed);
-  g_free (edges);
-}
-
 GBytes *
 study_store_pack_edges (const SimEdge *edges, uint64_t n_edges)
 {
@@ -655,28 +602,18 @@ study_store_pack_edges (const SimEdge *edges, uint64_t n_edges)
 }
 
 gboolean
-study_store_put_packed_edges (StudyStore *store, const StudyPackedEdges *edges, GError **error)
+study_store_put_edges (StudyStore *store, const StudyPacked *edges, GError **error)
 {
   g_autoptr (sqlite3_stmt) statement =
       study_store_prepare (store, "INSERT OR IGNORE INTO edges VALUES (?, ?, ?, ?)", error);
 
   if (statement == NULL)
     return FALSE;
-  study_store_bind_text (statement, 1, edges->trace_hash);
+  study_store_bind_text (statement, 1, edges->hash);
   sqlite3_bind_int64 (statement, 2, edges->n_ranks);
   sqlite3_bind_int64 (statement, 3, (sqlite3_int64) edges->n_edges);
   bind_bytes (statement, 4, edges->packed);
   return study_store_run (store, statement, error);
-}
-
-gboolean
-study_store_put_edges (StudyStore *store, const char *trace_hash, uint32_t n_ranks,
-                       const SimEdge *edges, uint64_t n_edges, GError **error)
-{
-  g_autoptr (GBytes) packed = study_store_pack_edges (edges, n_edges);
-  const StudyPackedEdges all = { (char *) trace_hash, n_ranks, n_edges, packed };
-
-  return study_store_put_packed_edges (store, &all, error);
 }
 
 gboolean

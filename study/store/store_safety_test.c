@@ -99,14 +99,14 @@ test_what_is_no_store (void)
   assert_refused (path, STUDY_STORE_WRITE, STUDY_ERROR_STORE, "No such file");
   assert_refused (folder, STUDY_STORE_READ, STUDY_ERROR_STORE, "is a folder");
   g_assert_true (g_file_set_contents (path, "", 0, NULL));
-  assert_refused (path, STUDY_STORE_READ, STUDY_ERROR_STORE, "no store of hopcast");
+  assert_refused (path, STUDY_STORE_READ, STUDY_ERROR_STORE, "not a hopcast store");
   g_assert_true (g_file_set_contents (path, "[study]\nthis is a study, no store\n", -1, NULL));
-  assert_refused (path, STUDY_STORE_READ, STUDY_ERROR_STORE, "no store of hopcast");
-  assert_refused (path, STUDY_STORE_CREATE, STUDY_ERROR_STORE, "no store of hopcast");
+  assert_refused (path, STUDY_STORE_READ, STUDY_ERROR_STORE, "not a hopcast store");
+  assert_refused (path, STUDY_STORE_CREATE, STUDY_ERROR_STORE, "not a hopcast store");
   g_unlink (path);
   meddle (path, "CREATE TABLE t (x)");
-  assert_refused (path, STUDY_STORE_READ, STUDY_ERROR_STORE, "no store of hopcast");
-  assert_refused (path, STUDY_STORE_CREATE, STUDY_ERROR_STORE, "no store of hopcast");
+  assert_refused (path, STUDY_STORE_READ, STUDY_ERROR_STORE, "not a hopcast store");
+  assert_refused (path, STUDY_STORE_CREATE, STUDY_ERROR_STORE, "not a hopcast store");
 }
 
 static void
@@ -169,7 +169,7 @@ put_for_ever (guint first)
   for (guint number = first;; number += 3) {
     StudyRow *rows[] = { fixture_row (number), fixture_row (number + 1), fixture_row (number + 2) };
 
-    if (!study_store_put_all (store, rows, 3, NULL))
+    if (!fixture_put (store, rows, 3, NULL))
       _exit (1);
     for (int at = 0; at < 3; at++)
       study_row_free (rows[at]);
@@ -240,7 +240,7 @@ fill_a_small_disk (void)
   while (error == NULL && n < 100000) {
     StudyRow *rows[] = { fixture_row (n), fixture_row (n + 1), fixture_row (n + 2) };
 
-    if (study_store_put_all (store, rows, 3, &error))
+    if (fixture_put (store, rows, 3, &error))
       n += 3;
     for (int at = 0; at < 3; at++)
       study_row_free (rows[at]);
@@ -273,7 +273,7 @@ test_full_disk_says_so (void)
   while (error == NULL) {
     g_autoptr (StudyRow) row = fixture_row (n);
 
-    if (study_store_put (store, row, &error))
+    if (fixture_put (store, &row, 1, &error))
       n++;
     g_assert_cmpuint (n, <, 10000);
   }
@@ -371,7 +371,7 @@ shard (guint odd)
     rows[at] = fixture_row (at);
   g_assert_true (study_store_set_plan (store, "shards", "text", rows, 6, NULL));
   for (guint at = odd; at < 6; at += 2)
-    g_assert_true (study_store_put (store, rows[at], NULL));
+    g_assert_true (fixture_put (store, &rows[at], 1, NULL));
   g_assert_true (study_store_put_machine (store, FIXTURE_MACHINE, "the text", NULL));
   for (guint at = 0; at < 6; at++)
     study_row_free (rows[at]);
@@ -459,7 +459,7 @@ test_merge_of_failures (void)
 
   row->status = STUDY_FAILED;
   row->error = g_strdup ("killed");
-  g_assert_true (study_store_put (store, row, NULL));
+  g_assert_true (fixture_put (store, &row, 1, NULL));
   g_assert_true (study_store_merge (store, even, NULL));
   keys = study_store_keys (store, FALSE, NULL);
   g_assert_cmpuint (g_hash_table_size (keys), ==, 3);
@@ -585,7 +585,7 @@ test_foreign_cells (void)
     { "UPDATE machines SET text = 5.5 || x'00'", "column text" },
     { "UPDATE placements SET ranks = 9", "table placements, row 1, column places: expected 9" },
     { "UPDATE placements SET places = (SELECT places FROM placements WHERE rowid = 2)",
-      "row 1, column places: the places are not those of their hash" },
+      "row 1, column places: the places do not match their hash" },
     { "UPDATE placements SET places = 'x'", "column places: expected a blob, found a text" },
     { "UPDATE edges SET ranks = 7", "table edges, row 1, column data: an edge from rank 7 to 0" },
     { "UPDATE edges SET ranks = 9", "table edges, row 1, column ranks: 9, but a run of it has 8" },
@@ -665,7 +665,7 @@ test_places_beyond_the_machine (void)
   assert_misplaced (beyond, "rank 7 is in slot 0 of node 1000");
   assert_misplaced (slot, "rank 7 is in slot 1 of node 7");
   assert_misplaced (far_slot, "slot 300 of rank 7");
-  assert_misplaced (twice, "rank 7 is in slot 0 of node 6, as one before it");
+  assert_misplaced (twice, "rank 7 is in slot 0 of node 6, like an earlier rank");
 }
 
 /* A NaN in the times of a rank. */
@@ -728,13 +728,13 @@ test_files_without_hashes (void)
 
   g_assert_cmpint (mkfifo (pipe, 0600), ==, 0);
   g_assert_true (g_file_set_contents (secret, "password", -1, NULL));
-  assert_not_opened ("/dev/zero", "", "there is no hash of this file");
+  assert_not_opened ("/dev/zero", "", "no hash of this file is known");
   assert_not_opened ("/dev/zero", "# sha256 " FIXTURE_KEY ("00") " /dev/zero\n",
                      "not a regular file");
-  assert_not_opened (pipe, "", "there is no hash of this file");
+  assert_not_opened (pipe, "", "no hash of this file is known");
   assert_not_opened (pipe, of_pipe, "not a regular file");
-  assert_not_opened (secret, "", "there is no hash of this file");
-  assert_not_opened (secret, wrong, "its content is another one");
+  assert_not_opened (secret, "", "no hash of this file is known");
+  assert_not_opened (secret, wrong, "the content has changed");
 }
 
 /* A fabric's file is read while it is what it was. */
@@ -774,7 +774,7 @@ test_files_with_hashes (void)
   g_assert_cmpstr (same, ==, "");
   g_assert_true (g_file_set_contents (file, "SwitchName=s0 Nodes=n[1-8]\n", -1, NULL));
   changed = machine_trouble ();
-  g_assert_nonnull (strstr (changed, "topology.conf: its content is another one"));
+  g_assert_nonnull (strstr (changed, "topology.conf: the content has changed"));
   g_assert_true (g_file_set_contents (file, fabric, -1, NULL));
   again = machine_trouble ();
   g_assert_cmpstr (again, ==, "");
@@ -788,7 +788,7 @@ assert_put_refused (StudyStore *store, guint number, const char *words)
   g_autoptr (StudyRow) row = fixture_row (number);
   g_autoptr (GError) error = NULL;
 
-  g_assert_false (study_store_put (store, row, &error));
+  g_assert_false (fixture_put (store, &row, 1, &error));
   g_assert_error (error, STUDY_ERROR, STUDY_ERROR_MOVED);
   g_test_message ("%s", error->message);
   g_assert_true (g_str_has_prefix (error->message, path));

@@ -210,7 +210,7 @@ cause (int code)
   case SQLITE_READONLY:
   case SQLITE_PERM: return "cannot be written";
   case SQLITE_CANTOPEN: return "cannot be opened";
-  case SQLITE_NOTADB: return "no store of hopcast";
+  case SQLITE_NOTADB: return "not a hopcast store";
   default: return NULL;
   }
 }
@@ -384,7 +384,7 @@ study_store_text_cell (const StudyStoreCursor *cursor, int at, const char *colum
   if (n_bytes > max_bytes)
     return study_store_bad_cell (cursor, column, error,
                                  "a text of %" G_GSIZE_FORMAT " bytes; at most %" G_GSIZE_FORMAT
-                                 " are possible",
+                                 " are allowed",
                                  n_bytes, max_bytes);
   return memchr (*text, '\0', n_bytes) == NULL ||
          study_store_bad_cell (cursor, column, error, "a text with a zero byte in it");
@@ -449,10 +449,9 @@ study_store_words_cell (const StudyStoreCursor *cursor, int at, const char *colu
   if (type != SQLITE_BLOB)
     return bad_type (cursor, at, column, "a blob", error);
   if (least > STUDY_STORE_MAX_WORDS)
-    return study_store_bad_cell (cursor, column, error,
-                                 "its row asks for %" G_GSIZE_FORMAT
-                                 " words; at most %d are possible",
-                                 least, STUDY_STORE_MAX_WORDS);
+    return study_store_bad_cell (
+        cursor, column, error, "its row asks for %" G_GSIZE_FORMAT " words; at most %d are allowed",
+        least, STUDY_STORE_MAX_WORDS);
   *words = study_unpack_words (sqlite3_column_blob (cursor->statement, at),
                                (gsize) sqlite3_column_bytes (cursor->statement, at), most, n_words);
   if (*words != NULL && *n_words >= least)
@@ -629,6 +628,7 @@ study_store_check_tables (StudyStore *store, GError **error)
     expected = read_schema (&model, error);
   sqlite3_close (model.db);
   return expected != NULL &&
-         has_all (store, expected, found, "is missing or not as hopcast makes it", error) &&
-         has_all (store, found, expected, "no store of hopcast has it", error);
+         has_all (store, expected, found, "is missing or differs from that of hopcast's stores",
+                  error) &&
+         has_all (store, found, expected, "hopcast's stores have none of that name", error);
 }

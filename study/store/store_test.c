@@ -64,15 +64,15 @@ test_failed_rows_are_replaced (void)
   failed->error = g_strdup ("out of luck");
   late->time_s = 99;
   g_assert_true (study_store_set_plan (store, "s", "", &done, 1, NULL));
-  g_assert_true (study_store_put (store, failed, NULL));
+  g_assert_true (fixture_put (store, &failed, 1, NULL));
   keys = study_store_keys (store, FALSE, NULL);
   g_assert_cmpuint (g_hash_table_size (keys), ==, 0);
   g_hash_table_unref (keys);
   keys = study_store_keys (store, TRUE, NULL);
   g_assert_true (g_hash_table_contains (keys, FIXTURE_KEY ("00")));
-  g_assert_true (study_store_put (store, done, NULL));
-  g_assert_true (study_store_put (store, late, NULL));
-  g_assert_true (study_store_put (store, failed, NULL));
+  g_assert_true (fixture_put (store, &done, 1, NULL));
+  g_assert_true (fixture_put (store, &late, 1, NULL));
+  g_assert_true (fixture_put (store, &failed, 1, NULL));
   rows = study_store_rows (store, FALSE, NULL);
   g_assert_cmpuint (rows->len, ==, 1);
   assert_same_row (g_ptr_array_index (rows, 0), done);
@@ -95,8 +95,8 @@ test_plan (void)
   memcpy (first->network, "load", 5);
   first->status = STUDY_FAILED;
   g_assert_true (study_store_set_plan (store, "s", "", plan, 4, NULL));
-  g_assert_true (study_store_put (store, first, NULL));
-  g_assert_true (study_store_put (store, second, NULL));
+  g_assert_true (fixture_put (store, &first, 1, NULL));
+  g_assert_true (fixture_put (store, &second, 1, NULL));
   rows = study_store_rows (store, FALSE, NULL);
   g_assert_cmpuint (rows->len, ==, 3);
   assert_same_row (g_ptr_array_index (rows, 0), second);
@@ -149,7 +149,7 @@ check_contents (const char *spec, const char *mapping_text)
   row->ranks = mapping->n_ranks;
   for (int twice = 0; twice < 2; twice++) {
     g_assert_true (study_store_put_machine (store, row->machine_hash, text, &error));
-    g_assert_true (study_store_put_placement (store, row->mapping_hash, mapping, &error));
+    fixture_put_places (store, row->mapping_hash, mapping);
   }
   machine_back = study_store_machine (store, row, &error);
   g_assert_no_error (error);
@@ -198,8 +198,8 @@ test_edges (void)
   g_assert_no_error (error);
   g_assert_cmpuint (n, ==, 0);
   g_assert_false (study_store_has_edges (store, T));
-  g_assert_true (study_store_put_edges (store, T, N, edges, 3, &error));
-  g_assert_true (study_store_put_edges (store, U, N, NULL, 0, &error));
+  fixture_put_edges (store, T, N, edges, 3);
+  fixture_put_edges (store, U, N, NULL, 0);
   g_assert_true (study_store_has_edges (store, T));
   back = study_store_edges (store, T, N, &n, &error);
   g_assert_cmpuint (n, ==, 3);
@@ -222,16 +222,12 @@ group_new (void)
   StudyStoreGroup *group = study_store_group_new ();
   StudyRow *row = fixture_row (0);
   g_autofree SimEdge *edges = g_new (SimEdge, N_EDGES);
-  StudyPackedEdges *packed = g_new (StudyPackedEdges, 1);
-  StudyPlaces *places = g_new (StudyPlaces, 1);
 
   for (guint at = 0; at < N_EDGES; at++)
     edges[at] = (SimEdge){ at, at * 2654435761u, at * G_GUINT64_CONSTANT (0x9e3779b97f4a7c15), 1 };
-  *packed = (StudyPackedEdges){ g_strdup (row->trace_hash), 8, N_EDGES,
-                                study_store_pack_edges (edges, N_EDGES) };
-  *places = (StudyPlaces){ g_strdup (row->mapping_hash), 8, g_bytes_new_static ("places", 6) };
-  g_ptr_array_add (group->placements, places);
-  g_ptr_array_add (group->edges, packed);
+  study_store_group_add_places (group, row->mapping_hash, 8, g_bytes_new_static ("places", 6));
+  study_store_group_add_edges (group, row->trace_hash, 8, N_EDGES,
+                               study_store_pack_edges (edges, N_EDGES));
   g_ptr_array_add (group->rows, row);
   return group;
 }

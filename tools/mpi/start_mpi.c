@@ -226,9 +226,9 @@ take (StudyPool *base, gint timeout_ms, const sigset_t *mask, StudyPoolResult *r
   for (int rank = 1; rank < n_ranks; rank++)
     if (!has_left[rank])
       return STUDY_POOL_NOTHING;
-  g_set_error (error, STUDY_ERROR, STUDY_ERROR_WORKER,
-               "no process of the MPI job but the first can make runs; is the study with all that "
-               "it names where each of them can read it?");
+  g_set_error (
+      error, STUDY_ERROR, STUDY_ERROR_WORKER,
+      "no process of the MPI job but the first can make runs; can each of them read the study and the files that it names?");
   return STUDY_POOL_ERROR;
 }
 
@@ -261,9 +261,9 @@ mpi_pool_new (G_GNUC_UNUSED guint n_workers, G_GNUC_UNUSED StudyJobFunction make
   MpiPool *pool;
 
   if (n_ranks < 2) {
-    g_set_error (error, STUDY_ERROR, STUDY_ERROR_WORKER,
-                 "the first process of the MPI job hands out runs, others make them: two are the "
-                 "least (mpirun -n 2)");
+    g_set_error (
+        error, STUDY_ERROR, STUDY_ERROR_WORKER,
+        "the first process of the MPI job hands out runs, others make them: at least two are needed (mpirun -n 2)");
     return NULL;
   }
   pool = g_new0 (MpiPool, 1);

@@ -49,7 +49,7 @@ status=$?
 says "a store that is removed ends them" 1 "mpi.store: was removed while"
 
 run timeout 100 "$mpirun" -n 1 "$mpi" study run small.study --store alone.store
-says "one process of MPI is too few" 1 "two are the least"
+says "one process of MPI is too few" 1 "at least two are needed"
 run timeout 100 "$mpirun" -n 3 "$mpi" study run nothing.study
 says "a study that is not there ends them all" 1 "nothing.study"
 run timeout 100 "$mpirun" -n 2 "$mpi" --version

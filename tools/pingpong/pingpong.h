@@ -69,11 +69,10 @@ typedef struct {
   gboolean only_collectives, bind, dry_run, quiet, help, version;
 } CliPingpongOptions;
 
-CliPingpongOptions *cli_pingpong_options_new (void);
-void cli_pingpong_options_free (CliPingpongOptions *options);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (CliPingpongOptions, cli_pingpong_options_free)
+void cli_pingpong_options_clear (CliPingpongOptions *options);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CliPingpongOptions, cli_pingpong_options_clear)
 
-/* Errors are CLI_ERROR_USAGE, or GLib's own of options.  *help: the text of --help, for the caller
+/* *options starts as { 0 }, and is to be cleared also on failure.  Errors are CLI_ERROR_USAGE, or GLib's own of options.  *help: the text of --help, for the caller
  * to free. */
 gboolean cli_pingpong_options_parse (CliPingpongOptions *options, int argc, char **argv,
                                      char **help, GError **error);
@@ -106,7 +105,7 @@ typedef struct {
 void cli_pingpong_seating_free (CliPingpongSeating *seating);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CliPingpongSeating, cli_pingpong_seating_free)
 
-/* With a tree, errors (CLI_ERROR_INPUT) when a process is not bound to a core, or to one that the
+/* With a tree, errors (CLI_ERROR_FILE) when a process is not bound to a core, or to one that the
  * tree lacks; node NULL: no tree.  Of processes that share a core only the first has it, with a
  * warning. */
 CliPingpongSeating *
@@ -152,7 +151,7 @@ typedef struct {
   GPtrArray *unreachable;
 } CliPingpongPlan;
 
-/* Of n_ranks processes on different seats.  NULL and *error (CLI_ERROR_INPUT) when the classes,
+/* Of n_ranks processes on different seats.  NULL and *error (CLI_ERROR_FILE) when the classes,
  * reachable or not, are more than noise.max_classes. */
 CliPingpongPlan *cli_pingpong_plan_new (const TopoLevels *levels, const CliPingpongSeat seats[],
                                         uint32_t n_ranks, CliPingpongNoise noise, GError **error);

@@ -3,12 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tools/pingpong/pingpong.h"
 
-#include "base/words.h"
 #include "cli/command.h"
 #include "cli/parse.h"
 #include "cli/size_list.h"
-
-#include <string.h>
 
 #define DEFAULT_SECONDS   0.1
 #define DEFAULT_PRECISION 1.0 /* percent */
@@ -39,23 +36,9 @@ cli_pingpong_buffer_bytes (CliPingpongCollective collective, uint64_t bytes, uin
   g_assert_not_reached ();
 }
 
-CliPingpongOptions *
-cli_pingpong_options_new (void)
-{
-  CliPingpongOptions *options = g_new0 (CliPingpongOptions, 1);
-
-  options->max_pairs = options->max_outside = options->pretend_nodes = G_MININT;
-  options->effort = (CliPingpongEffort){ DEFAULT_SECONDS, DEFAULT_PRECISION };
-  options->sizes = g_array_new (FALSE, FALSE, sizeof (uint64_t));
-  options->collectives = g_array_new (FALSE, FALSE, sizeof (guint));
-  return options;
-}
-
 void
-cli_pingpong_options_free (CliPingpongOptions *options)
+cli_pingpong_options_clear (CliPingpongOptions *options)
 {
-  if (options == NULL)
-    return;
   g_free (options->node);
   g_free (options->machine);
   g_free (options->sizes_text);
@@ -63,33 +46,6 @@ cli_pingpong_options_free (CliPingpongOptions *options)
   g_free (options->output);
   g_array_unref (options->sizes);
   g_array_unref (options->collectives);
-  g_free (options);
-}
-
-static gboolean
-parse_collective (CliPingpongOptions *options, const char *word, GError **error)
-{
-  g_autofree char *known = g_strjoinv (", ", (char **) cli_pingpong_collectives), *meant = NULL;
-
-  for (guint which = 0; cli_pingpong_collectives[which] != NULL; which++) {
-    if (strcmp (word, cli_pingpong_collectives[which]) != 0)
-      continue;
-    for (guint at = 0; at < options->collectives->len; at++)
-      if (g_array_index (options->collectives, guint, at) == which)
-        return cli_refuse (error, "--collectives: %s is listed twice", word);
-    g_array_append_val (options->collectives, which);
-    return TRUE;
-  }
-  meant = base_did_you_mean (word, cli_pingpong_collectives);
-  return cli_refuse (error, "--collectives: '%s' is none of %s%s", word, known, meant);
-}
-
-static gboolean
-check_number (const char *option, int value, int least, int most, GError **error)
-{
-  if (value == G_MININT || (value >= least && value <= most))
-    return TRUE;
-  return cli_refuse (error, "%s: %d is not within %d..%d", option, value, least, most);
 }
 
 static gboolean
@@ -99,15 +55,15 @@ check (CliPingpongOptions *options, GError **error)
       options->collectives_text != NULL ? g_strsplit (options->collectives_text, ",", -1) : NULL;
 
   if (options->node != NULL && options->machine != NULL)
-    return cli_refuse (error, "--node and --machine both say the node");
+    return cli_refuse (error, "--node and --machine exclude each other");
   if (!(options->effort.seconds > 0 && options->effort.seconds <= 3600))
     return cli_refuse (error, "--seconds: %g is not within 0..3600", options->effort.seconds);
   if (!(options->effort.precision >= 0 && options->effort.precision <= 100))
     return cli_refuse (error, "--precision: %g is not within 0..100", options->effort.precision);
   options->effort.precision /= 100;
-  if (!check_number ("--max-pairs", options->max_pairs, 0, MAX_NOISE, error) ||
-      !check_number ("--max-outside", options->max_outside, 0, MAX_NOISE, error) ||
-      !check_number ("--pretend-nodes", options->pretend_nodes, 1, MAX_NODES, error))
+  if (!cli_check_number ("--max-pairs", options->max_pairs, 0, MAX_NOISE, error) ||
+      !cli_check_number ("--max-outside", options->max_outside, 0, MAX_NOISE, error) ||
+      !cli_check_number ("--pretend-nodes", options->pretend_nodes, 1, MAX_NODES, error))
     return FALSE;
   if (options->sizes_text == NULL)
     for (uint64_t bytes = 1; bytes <= LARGEST_DEFAULT; bytes *= 4)
@@ -115,11 +71,19 @@ check (CliPingpongOptions *options, GError **error)
   else if (!cli_size_list (options->sizes, options->sizes_text, CLI_PINGPONG_MAX_BYTES, "256 MiB",
                            error))
     return FALSE;
-  for (guint at = 0; words != NULL && words[at] != NULL; at++)
-    if (!parse_collective (options, g_strstrip (words[at]), error))
+  for (guint i = 0; words != NULL && words[i] != NULL; i++) {
+    int which =
+        cli_parse_choice ("--collectives", g_strstrip (words[i]), cli_pingpong_collectives, error);
+
+    if (which < 0)
       return FALSE;
+    for (guint at = 0; at < options->collectives->len; at++)
+      if (g_array_index (options->collectives, guint, at) == (guint) which)
+        return cli_refuse (error, "--collectives: %s is listed twice", words[i]);
+    g_array_append_val (options->collectives, which);
+  }
   return !options->only_collectives || options->collectives->len > 0 ||
-         cli_refuse (error, "--only-collectives: --collectives says which");
+         cli_refuse (error, "--only-collectives needs --collectives");
 }
 
 gboolean
@@ -161,6 +125,10 @@ cli_pingpong_options_parse (CliPingpongOptions *options, int argc, char **argv, 
     { NULL },
   };
 
+  options->max_pairs = options->max_outside = options->pretend_nodes = G_MININT;
+  options->effort = (CliPingpongEffort){ DEFAULT_SECONDS, DEFAULT_PRECISION };
+  options->sizes = g_array_new (FALSE, FALSE, sizeof (uint64_t));
+  options->collectives = g_array_new (FALSE, FALSE, sizeof (guint));
   /* GLib's own --help would end one process of the job and leave the others waiting. */
   g_option_context_set_help_enabled (context, FALSE);
   g_option_context_set_summary (

@@ -111,13 +111,10 @@ add_kind (Planning *planning, TopoPlacementKind kind, uint32_t max_classes, GErr
   g_autoptr (TopoPlacements) all = topo_placements_new (planning->levels, kind), some = NULL;
   guint reached = plan->classes->len;
 
-  if (plan->classes->len + plan->unreachable->len + all->n > max_classes) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
-                 "more than %u classes of placements: fewer are asked for by --max-pairs and "
-                 "--max-outside",
-                 max_classes);
-    return FALSE;
-  }
+  if (plan->classes->len + plan->unreachable->len + all->n > max_classes)
+    return cli_fail (
+        error, "more than %u classes of placements: --max-pairs and --max-outside reduce them",
+        max_classes);
   for (uint32_t place = 0; place < n_places; place++)
     open[place] = ranks[place] != TOPO_NONE && ((kind.n_observed == 2 && kind.n_outside == 0) ||
                                                 (others != NULL && others[place] != TOPO_NONE));

@@ -188,7 +188,7 @@ test_too_many (void)
 
   fill (seats, 2, 8);
   g_assert_null (cli_pingpong_plan_new (levels, seats, 16, (CliPingpongNoise){ 1, 0, 22 }, &error));
-  g_assert_error (error, CLI_ERROR, CLI_ERROR_INPUT);
+  g_assert_error (error, CLI_ERROR, CLI_ERROR_FILE);
   g_assert_nonnull (strstr (error->message, "--max-pairs"));
 }
 

@@ -24,12 +24,9 @@ static gboolean
 all_may_run (const CliPingpongProcess processes[], uint32_t n_ranks, GError **error)
 {
   for (uint32_t rank = 0; rank < n_ranks; rank++)
-    if (first_cpu (&processes[rank]) == CLI_PINGPONG_MAX_CPUS) {
-      g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
-                   "process %u: where it may run is not known, or above processor %d", rank,
-                   CLI_PINGPONG_MAX_CPUS - 1);
-      return FALSE;
-    }
+    if (first_cpu (&processes[rank]) == CLI_PINGPONG_MAX_CPUS)
+      return cli_fail (error, "process %u: its processors are unknown, or above %d", rank,
+                       CLI_PINGPONG_MAX_CPUS - 1);
   return TRUE;
 }
 
@@ -58,17 +55,11 @@ seat_on_cores (CliPingpongSeating *seating, const TopoNode *node,
     for (uint32_t cpu = first_cpu (process); cpu < CLI_PINGPONG_MAX_CPUS; cpu++) {
       uint32_t cpu_core = process->may_run[cpu] ? core_of (node, cpu) : core;
 
-      if (process->may_run[cpu] && cpu_core == TOPO_NONE) {
-        g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
-                     "process %u may run on processor %u, which the node of %s has not", rank, cpu,
-                     node->source);
-        return FALSE;
-      }
-      if (core != TOPO_NONE && cpu_core != core) {
-        g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
-                     "process %u is not bound to one core: %s does it", rank, HOW_TO_BIND);
-        return FALSE;
-      }
+      if (process->may_run[cpu] && cpu_core == TOPO_NONE)
+        return cli_fail (error, "process %u may run on processor %u, which the node of %s lacks",
+                         rank, cpu, node->source);
+      if (core != TOPO_NONE && cpu_core != core)
+        return cli_fail (error, "process %u is not bound to one core: use %s", rank, HOW_TO_BIND);
       core = cpu_core;
     }
     if (!g_hash_table_add (taken, g_strdup_printf ("%u %u", process->node, core))) {
@@ -78,10 +69,11 @@ seat_on_cores (CliPingpongSeating *seating, const TopoNode *node,
     seating->seats[rank] = (CliPingpongSeat){ process->node, core };
   }
   if (n_sharing > 0)
-    g_ptr_array_add (seating->warnings,
-                     g_strdup_printf ("%u processes share a core with another: of those of a core "
-                                      "only the first is used",
-                                      n_sharing));
+    g_ptr_array_add (
+        seating->warnings,
+        g_strdup_printf (
+            "%u processes share a core with another: only the first on each core is used",
+            n_sharing));
   return TRUE;
 }
 
@@ -138,7 +130,7 @@ seat_in_a_row (CliPingpongSeating *seating, const CliPingpongProcess processes[]
   if (share)
     g_ptr_array_add (
         seating->warnings,
-        g_strdup (bound ? "there are processes that share a processor: their times mean little"
+        g_strdup (bound ? "some processes share a processor: their times mean little"
                         : "processes are not bound to processors of their own, which makes their "
                           "times mean little: " HOW_TO_BIND " does it"));
 }

@@ -50,7 +50,7 @@ assert_refused (const TopoNode *node, const CliPingpongProcess processes[], uint
   g_autoptr (GError) error = NULL;
 
   g_assert_null (cli_pingpong_seating_new (node, processes, n, &error));
-  g_assert_error (error, CLI_ERROR, CLI_ERROR_INPUT);
+  g_assert_error (error, CLI_ERROR, CLI_ERROR_FILE);
   g_assert_nonnull (strstr (error->message, words));
 }
 
@@ -96,8 +96,8 @@ test_refused (void)
   put (processes, (const uint32_t[]){ 0x01, 0x100 }, 2);
   assert_refused (node, processes, 2, "process 1 may run on processor 8, which");
   put (processes, (const uint32_t[]){ 0x01, 0 }, 2);
-  assert_refused (node, processes, 2, "process 1: where it may run");
-  assert_refused (NULL, processes, 2, "process 1: where it may run");
+  assert_refused (node, processes, 2, "process 1: its processors are unknown");
+  assert_refused (NULL, processes, 2, "process 1: its processors are unknown");
 }
 
 /* In the order of processors, each node by itself. */

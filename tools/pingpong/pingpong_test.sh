@@ -112,7 +112,7 @@ check_noise () {
   test "$status" = 0 && tail -n +2 noise.csv | cut -d, -f2-7 >rows && printf '%s\n' \
     "within,(oo),0,0,2,8" "within,(oo),0,0,2,65536" "between,(.o),0,0,2,8" \
     "between,(.o),0,0,2,65536" "between,(ox),0,1,2,8" "between,(ox),0,1,2,65536" | cmp -s - rows &&
-    ours | grep -q 'warning: processes are not bound\|warning: there are processes that share'
+    ours | grep -q 'warning: processes are not bound\|warning: some processes share'
   holds "noise between nodes"
   measure 4 --seconds 0.01 --sizes 8 -o pair.csv
   test "$status" = 0 && test "$(tail -n +2 pair.csv | cut -d, -f2-5 | tr '\n' ' ')" = \
@@ -148,18 +148,18 @@ wrong () {
 
 check_errors () {
   : >faults
-  wrong 1 "two are the least" 1
+  wrong 1 "at least two are needed" 1
   wrong 2 "see 'hopcast-pingpong --help'" 2 --no-such-option
   wrong 2 "one argument too many: 'odd'" 0 odd
   wrong 2 "sizes: 8 bytes are listed twice" 0 --sizes 8,8
   wrong 2 "sizes: .*2 yards" 0 --sizes "2 yards"
   wrong 2 "sizes: 1GiB is not within" 0 --sizes 1GiB
   wrong 2 "collectives: 'allgatherv' is none of" 0 --collectives allgatherv
-  wrong 2 "only-collectives: --collectives says" 0 --only-collectives
+  wrong 2 "only-collectives needs --collectives" 0 --only-collectives
   wrong 2 "seconds: 0 is not" 0 --seconds 0
   wrong 2 "precision: -1 is not" 0 --precision=-1
   wrong 2 "max-pairs: -3 is not" 0 --max-pairs=-3
-  wrong 2 "both say the node" 0 --node node.xml --machine systemg
+  wrong 2 "exclude each other" 0 --node node.xml --machine systemg
   wrong 1 "missing.xml" 2 --node missing.xml -o file
   wrong 1 "is a torus" 2 --machine bgq:32 -o file
   wrong 1 "no/such/folder/file: cannot write" 2 -o no/such/folder/file

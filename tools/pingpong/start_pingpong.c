@@ -173,8 +173,7 @@ measure_rows (const Job *job)
   if (work.n_unsure > 0 && !options->quiet)
     cli_printf (
         stderr,
-        "hopcast-pingpong: %u of %u medians are not known to %g %%, the least sure to %.0f %%; "
-        "more --seconds make them surer\n",
+        "hopcast-pingpong: %u of %u medians are less precise than %g %%, the worst has %.0f %%; more --seconds make them more precise\n",
         work.n_unsure, work.n_all, options->effort.precision * 100, work.widest * 100);
   return g_string_free (work.rows, FALSE);
 }
@@ -205,8 +204,7 @@ seat_all (const CliPingpongOptions *options, uint32_t n_ranks, GError **error)
     if (machine == NULL)
       return NULL;
     if (machine->node == NULL) {
-      g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
-                   "%s is a torus: nothing is said of the inside of its nodes", machine->spec);
+      cli_fail (error, "%s is a torus; the cores of its nodes are unknown", machine->spec);
       return NULL;
     }
     node = g_steal_pointer (&machine->node);
@@ -218,7 +216,7 @@ seat_all (const CliPingpongOptions *options, uint32_t n_ranks, GError **error)
     if (cpus == NULL)
       return NULL;
     if (!cli_pingpong_bind (cpus)) {
-      g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "--bind: the system refuses to");
+      cli_fail (error, "--bind: the system refuses to");
       return NULL;
     }
     for (uint32_t rank = 0; rank < n_ranks; rank++)
@@ -273,66 +271,49 @@ plan_all (const CliPingpongOptions *options, uint32_t n_ranks, CliPingpongPlan *
     }
   }
   if (options->collectives->len > 0 &&
-      (*class = cli_pingpong_tasks_class (seating->levels, seating->seats, n_ranks)) == NULL) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
-                 "--collectives: the processes of a node do not use its cores as those of others, "
-                 "or share a core");
-    return FALSE;
-  }
+      (*class = cli_pingpong_tasks_class (seating->levels, seating->seats, n_ranks)) == NULL)
+    return cli_fail (
+        error,
+        "--collectives: nodes differ in the cores that their processes use, or processes share a core");
   return TRUE;
 }
 
 /* --- The program --- */
 
 static gboolean
-write_text (const char *path, const char *text, GError **error)
-{
-  g_autoptr (CliOutfile) file = cli_outfile_new (path != NULL ? path : "-", error);
-
-  if (file == NULL)
-    return FALSE;
-  fputs (text, cli_outfile_stream (file));
-  return cli_outfile_commit (file, error);
-}
-
-static gboolean
 run (int argc, char **argv, uint32_t n_ranks, GError **error)
 {
-  g_autoptr (CliPingpongOptions) options = cli_pingpong_options_new ();
+  g_auto (CliPingpongOptions) options = { 0 };
   g_autoptr (CliPingpongPlan) plan = NULL;
   g_autofree char *help = NULL, *class = NULL, *text = NULL;
   Job job;
 
-  if (!cli_pingpong_options_parse (options, argc, argv, &help, error))
+  if (!cli_pingpong_options_parse (&options, argc, argv, &help, error))
     return FALSE;
   if (help != NULL)
-    return write_text (NULL, help, error);
-  if (options->version)
-    return write_text (NULL, "hopcast-pingpong " PACKAGE_VERSION "\n", error);
-  if (n_ranks < 2) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
-                 "one process alone sends no messages: two are the least (mpirun -n 2); is mpirun "
-                 "that of the MPI that this was built with?");
-    return FALSE;
-  }
+    return cli_outfile_write (NULL, help, error);
+  if (options.version)
+    return cli_outfile_write (NULL, "hopcast-pingpong " PACKAGE_VERSION "\n", error);
+  if (n_ranks < 2)
+    return cli_fail (
+        error,
+        "one process sends no messages: at least two are needed (mpirun -n 2); is mpirun that of the MPI that this program was built with?");
   /* The output is checked before the measurement, and opened after it. */
-  if (options->output != NULL) {
-    g_autoptr (CliOutfile) file = cli_outfile_new (options->output, error);
+  if (options.output != NULL) {
+    g_autoptr (CliOutfile) file = cli_outfile_new (options.output, error);
 
     if (file == NULL)
       return FALSE;
   }
-  if (!plan_all (options, n_ranks, &plan, &class, error))
+  if (!plan_all (&options, n_ranks, &plan, &class, error))
     return FALSE;
-  job = (Job){ options, plan, class, n_ranks };
-  if (!options->dry_run && count_times (&job) == 0) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
-                 "nothing can be measured: no two processes share a node, and no two nodes have a "
-                 "process on the same core");
-    return FALSE;
-  }
-  text = options->dry_run ? list_rows (&job) : measure_rows (&job);
-  return write_text (options->dry_run ? NULL : options->output, text, error);
+  job = (Job){ &options, plan, class, n_ranks };
+  if (!options.dry_run && count_times (&job) == 0)
+    return cli_fail (
+        error, "nothing can be measured: no two processes share a node, and no two nodes have a "
+               "process on the same core");
+  text = options.dry_run ? list_rows (&job) : measure_rows (&job);
+  return cli_outfile_write (options.dry_run ? NULL : options.output, text, error);
 }
 
 static int

@@ -772,7 +772,7 @@ topo_fabric_load (const char *path, GError **error)
     return NULL;
   }
   if (strlen (text) != length) {
-    g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "%s: not a text", path);
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "%s: not a text file", path);
     return NULL;
   }
   if (fabric_is_report (text))

@@ -3,24 +3,11 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "topology/fabric/fabric.h"
 
-#include ".ci/test_data.h"
 #include "topology/machine.h"
 #include "topology/topology_testing.h"
 
 #include <glib/gstdio.h>
 #include <string.h>
-
-static TopoFabric *
-load (const char *name)
-{
-  g_autofree char *in_data = g_build_filename ("fabrics", name, NULL);
-  g_autofree char *path = test_data (in_data);
-  g_autoptr (GError) error = NULL;
-  TopoFabric *fabric = path != NULL ? topo_fabric_load (path, &error) : NULL;
-
-  g_assert_no_error (error);
-  return fabric;
-}
 
 static TopoFabric *
 fabric_of (const char *text, GError **error)
@@ -80,7 +67,7 @@ ends_of_speed (const TopoFabric *fabric, TopoSpeed speed)
 static void
 test_x5 (void)
 {
-  g_autoptr (TopoFabric) fabric = load ("x5/X5.topofile");
+  g_autoptr (TopoFabric) fabric = topo_testing_fabric ("x5/X5.topofile");
 
   if (fabric == NULL)
     return;
@@ -99,8 +86,8 @@ test_x5 (void)
 static void
 test_avakas (void)
 {
-  g_autoptr (TopoFabric) a = load ("avakas/ib-subnet-fe80_0000_0000_0000.txt");
-  g_autoptr (TopoFabric) b = load ("avakas/avakas.net");
+  g_autoptr (TopoFabric) a = topo_testing_fabric ("avakas/ib-subnet-fe80_0000_0000_0000.txt");
+  g_autoptr (TopoFabric) b = topo_testing_fabric ("avakas/avakas.net");
 
   if (a == NULL || b == NULL)
     return;
@@ -117,7 +104,7 @@ test_avakas (void)
 static void
 test_tree_is_the_known_one (void)
 {
-  g_autoptr (TopoFabric) file = load ("ft324/ft_324.net");
+  g_autoptr (TopoFabric) file = topo_testing_fabric ("ft324/ft_324.net");
   g_autoptr (TopoFabric) preset = topo_fabric_tree (18, 18, 9, TOPO_SPEED_SDR, NULL);
 
   if (file == NULL)
@@ -203,7 +190,7 @@ test_slurm_as_people_write_it (void)
 static void
 test_slurm_of_x5 (void)
 {
-  g_autoptr (TopoFabric) fabric = load ("x5/X5.topology.conf");
+  g_autoptr (TopoFabric) fabric = topo_testing_fabric ("x5/X5.topology.conf");
 
   if (fabric == NULL)
     return;
@@ -234,7 +221,7 @@ test_examples (void)
   };
 
   for (guint at = 0; at < G_N_ELEMENTS (known); at++) {
-    g_autoptr (TopoFabric) fabric = load (known[at].name);
+    g_autoptr (TopoFabric) fabric = topo_testing_fabric (known[at].name);
 
     if (fabric == NULL)
       return;

@@ -277,13 +277,15 @@ static void
 test_sandybridge (void)
 {
   g_autoptr (TopoNode) node = topo_node_sandybridge ();
-  uint32_t l3 = topo_node_common (node, 0, 7);
+  uint32_t l3 = topo_node_above (node, 0, TOPO_OBJECT_CACHE);
 
   g_assert_cmpuint (node->n_cores, ==, 16);
   g_assert_cmpuint (node->n_memories, ==, 2);
   g_assert_cmpint (node->objects[l3].kind, ==, TOPO_OBJECT_CACHE);
   g_assert_cmpuint (node->objects[l3].cache_bytes, ==, 20 << 20);
-  g_assert_cmpuint (topo_node_common (node, 7, 8), ==, 0);
+  g_assert_cmpuint (topo_node_above (node, 7, TOPO_OBJECT_CACHE), ==, l3);
+  g_assert_cmpuint (topo_node_above (node, 7, TOPO_OBJECT_PACKAGE), !=,
+                    topo_node_above (node, 8, TOPO_OBJECT_PACKAGE));
   g_assert_cmpuint (topo_node_above (node, 8, TOPO_OBJECT_MEMORY), ==, node->memory[1]);
   g_assert_cmpuint (topo_node_above (node, 3, TOPO_OBJECT_PACKAGE), ==, node->adapter);
   for (uint32_t core = 0; core < 16; core++) {

@@ -151,8 +151,8 @@ topo_placer_finish (const TopoPlacer *placer, GError **error)
   while (placer->mapping->node[rank] != TOPO_NONE)
     rank++;
   return topo_placer_fail (placer, TOPO_ERROR_RANGE, error,
-                           "the file places %u ranks of %u, rank %u is not among them",
-                           placer->n_placed, placer->mapping->n_ranks, rank);
+                           "the file places %u of %u ranks; rank %u is missing", placer->n_placed,
+                           placer->mapping->n_ranks, rank);
 }
 
 char *
@@ -202,8 +202,8 @@ topo_launcher_check_slots (const TopoMapping *mapping, const TopoMachine *machin
           host != NULL ? g_strdup (host) : g_strdup_printf ("node %u", mapping->node[rank]);
 
       g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
-                   "rank %u has slot %u of %s, where %u lower ranks are: %s tells nodes only, "
-                   "and gives their slots from 0 on to ascending ranks",
+                   "rank %u has slot %u of %s, where %u lower ranks are: %s gives nodes only, "
+                   "and fills their slots from 0 on with ascending ranks",
                    rank, mapping->slot[rank], node, expected, kind);
       return FALSE;
     }
@@ -217,8 +217,8 @@ topo_launcher_check_hosts (const TopoMapping *mapping, const TopoMachine *machin
 {
   if (topo_machine_host (machine, 0) == NULL) {
     g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
-                 "%s names hosts; %s, a torus, has no names for them (see --hosts)", kind,
-                 machine->spec);
+                 "%s names hosts; %s is a torus, whose nodes have no host names (see --hosts)",
+                 kind, machine->spec);
     return FALSE;
   }
   for (uint32_t rank = 0; rank < mapping->n_ranks; rank++) {
@@ -227,11 +227,11 @@ topo_launcher_check_hosts (const TopoMapping *mapping, const TopoMachine *machin
     if (!(g_ascii_isalnum (*host) &&
           host[strspn (host, G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "_-.")] == '\0')) {
       g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
-                   "rank %u: \"%s\" cannot stand in %s as the name of a host", rank, host, kind);
+                   "rank %u: \"%s\" is not a host name that %s can have", rank, host, kind);
       return FALSE;
     }
   }
-  return TRUE;
+  return topo_launcher_check_slots (mapping, machine, kind, error);
 }
 
 uint32_t

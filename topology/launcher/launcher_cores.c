@@ -13,7 +13,7 @@ rankfile_print (const TopoMapping *mapping, const TopoMachine *machine, GError *
 
   if (machine->node == NULL) {
     g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
-                 "a rankfile names hosts and cores; %s, a torus, has no names for them",
+                 "a rankfile names hosts and cores; %s is a torus, whose nodes have neither",
                  machine->spec);
     return NULL;
   }
@@ -23,7 +23,7 @@ rankfile_print (const TopoMapping *mapping, const TopoMachine *machine, GError *
     if (!(g_ascii_isalpha (*host) &&
           host[strspn (host, G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "_-.")] == '\0')) {
       g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
-                   "rank %u: \"%s\" cannot stand in a rankfile as the name of a host", rank, host);
+                   "rank %u: \"%s\" is not a host name that a rankfile can have", rank, host);
       return NULL;
     }
     g_string_append_printf (text, "rank %u=%s slot=", rank, host);
@@ -290,8 +290,7 @@ read_entry (RankfileReader *reader, TopoMapping *mapping, const char *text, GErr
   }
   if (reader->line_of[rank] > 0) {
     g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
-                 "rank %" G_GUINT64_FORMAT " stands in line %u already", rank,
-                 reader->line_of[rank]);
+                 "rank %" G_GUINT64_FORMAT " is already in line %u", rank, reader->line_of[rank]);
     return FALSE;
   }
   after_user = strrchr (host, '@');
@@ -306,7 +305,7 @@ read_entry (RankfileReader *reader, TopoMapping *mapping, const char *text, GErr
 
     if (slot >= machine->ranks_per_node) {
       g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
-                   "core %u is none of the %u slots of a node (see --ranks-per-node)", core,
+                   "core %u is not one of the %u slots of a node (see --ranks-per-node)", core,
                    machine->ranks_per_node);
       return FALSE;
     }
@@ -367,8 +366,8 @@ read_rankfile (TopoMapping *mapping, const TopoMachine *machine, const char *pat
   while (line_of[rank] > 0)
     rank++;
   g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
-               "%s:%u: the file places %u ranks of %u, rank %u is not among them", path,
-               reader.line, reader.n_ranks_read, mapping->n_ranks, rank);
+               "%s:%u: the file places %u of %u ranks; rank %u is missing", path, reader.line,
+               reader.n_ranks_read, mapping->n_ranks, rank);
   return FALSE;
 }
 
@@ -546,7 +545,7 @@ erf_read_line (ErfReader *reader, char *line, GError **error)
       return topo_placer_fail (
           reader->placer, TOPO_ERROR_RANGE, error,
           "no cpu_index_using: physical before: logical numbers count hardware "
-          "threads, of which the machine does not know");
+          "threads, which the machine does not have");
     if (!take_number (&at, &rank) || *at != ':' || open == NULL || close < open ||
         erf_skip_blanks (at + 1) != open)
       return erf_bad_line (reader, colon, error);

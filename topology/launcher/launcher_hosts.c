@@ -112,8 +112,7 @@ print_hostfile (const TopoMapping *mapping, const TopoMachine *machine, GError *
 {
   GString *text;
 
-  if (!topo_launcher_check_hosts (mapping, machine, "a list of hosts", error) ||
-      !topo_launcher_check_slots (mapping, machine, "a list of hosts", error))
+  if (!topo_launcher_check_hosts (mapping, machine, "a list of hosts", error))
     return NULL;
   /* Refuses ranks that come back to a node after others: the list has a node once. */
   g_autofree bool *seen = g_new0 (bool, topo_shape_nodes (&machine->shape));
@@ -123,8 +122,8 @@ print_hostfile (const TopoMapping *mapping, const TopoMachine *machine, GError *
 
     if (seen[node] && mapping->node[rank - 1] != node) {
       g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
-                   "rank %u comes back to %s: a list of hosts fills a host before the next one",
-                   rank, topo_machine_host (machine, node));
+                   "rank %u returns to %s: a list of hosts fills each host before the next", rank,
+                   topo_machine_host (machine, node));
       return NULL;
     }
     seen[node] = true;
@@ -221,8 +220,7 @@ print_hydra (const TopoMapping *mapping, const TopoMachine *machine, GError **er
 {
   GString *text;
 
-  if (!topo_launcher_check_hosts (mapping, machine, "a host file of Hydra", error) ||
-      !topo_launcher_check_slots (mapping, machine, "a host file of Hydra", error))
+  if (!topo_launcher_check_hosts (mapping, machine, "a host file of Hydra", error))
     return NULL;
   text = g_string_new (NULL);
   for (uint32_t rank = 0; rank < mapping->n_ranks; rank += topo_launcher_run (mapping, rank))
@@ -326,8 +324,7 @@ print_slurm (const TopoMapping *mapping, const TopoMachine *machine, GError **er
 {
   GString *text;
 
-  if (!topo_launcher_check_hosts (mapping, machine, "a host file of Slurm", error) ||
-      !topo_launcher_check_slots (mapping, machine, "a host file of Slurm", error))
+  if (!topo_launcher_check_hosts (mapping, machine, "a host file of Slurm", error))
     return NULL;
   text = g_string_new (NULL);
   for (uint32_t rank = 0; rank < mapping->n_ranks; rank++)

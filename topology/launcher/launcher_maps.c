@@ -132,7 +132,7 @@ check_bgp (const TopoMachine *machine, GError **error)
     return TRUE;
   g_set_error (
       error, TOPO_ERROR, TOPO_ERROR_RANGE,
-      "a map file of Blue Gene/P has the columns X Y Z T; %s is no three-dimensional torus",
+      "a map file of Blue Gene/P has the columns X Y Z T; %s is not a three-dimensional torus",
       machine->spec);
   return FALSE;
 }
@@ -205,7 +205,7 @@ check_vcoord_machine (const TopoMachine *machine, GError **error)
   if (machine->fabric == NULL && machine->shape.n_dimensions <= VCOORD_DIMENSIONS)
     return TRUE;
   g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
-               "a coordinate file is of a torus of one to three dimensions; %s is none",
+               "a coordinate file needs a torus of one to three dimensions; %s is not one",
                machine->spec);
   return FALSE;
 }
@@ -520,7 +520,7 @@ read_block (Scanner *scanner, const char *open, const char *close, bool repeats,
     return FALSE;
   if (block.n_nodes == 0 || block.ranks_per_node == 0 || block.n_times == 0)
     return topo_placer_fail (placer, TOPO_ERROR_RANGE, error,
-                             "a block of no nodes, of no ranks or that is never there");
+                             "a block without nodes, without ranks or without repetitions");
   if (block.node >= n_machine || block.n_nodes > n_machine - block.node)
     return topo_placer_fail (placer, TOPO_ERROR_RANGE, error,
                              "%u nodes from node %u on: %s has %u nodes", block.n_nodes, block.node,
@@ -576,7 +576,7 @@ read_flux (TopoMapping *mapping, const TopoMachine *machine, const char *path, c
         return FALSE;
       if (version != 1)
         return topo_placer_fail (&placer, TOPO_ERROR_RANGE, error,
-                                 "a task map of version %u; 1 is known", version);
+                                 "unknown task map version %u; 1 is known", version);
     } else {
       has_map = true;
       if (!expect (&scanner, "\"map\"", error) || !expect (&scanner, ":", error) ||

@@ -72,7 +72,8 @@ uint32_t topo_launcher_run (const TopoMapping *mapping, uint32_t rank);
 gboolean topo_launcher_check_slots (const TopoMapping *mapping, const TopoMachine *machine,
                                     const char *kind, GError **error);
 
-/* Refuses a machine whose nodes have no names, and names that are not valid for hosts. */
+/* The same of a file that names hosts; also refuses a machine whose nodes have no names, and names
+ * that are not valid for hosts. */
 gboolean topo_launcher_check_hosts (const TopoMapping *mapping, const TopoMachine *machine,
                                     const char *kind, GError **error);
 

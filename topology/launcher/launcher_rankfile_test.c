@@ -118,7 +118,7 @@ test_cores_in_another_order (void)
   assert_placed ("rank 0=node0 slot=1\nrank 1=node0 slot=1:0\n", machine, 2, "0.1 0.4");
   machine->ranks_per_node = 2;
   assert_placed ("rank 0=node0 slot=0\nrank 1=node0 slot=1:0\n", machine, 2, "0.0 0.4");
-  assert_refused ("rank 0=node0 slot=1\n", machine, 1, ":1: ", "none of the 2 slots");
+  assert_refused ("rank 0=node0 slot=1\n", machine, 1, ":1: ", "not one of the 2 slots");
 }
 
 static void
@@ -127,8 +127,8 @@ test_bad_rankfiles (void)
   static const struct {
     const char *text, *line, *named;
   } cases[] = {
-    { "rank 0=node0 slot=0\n", ":1: ", "rank 1 is not among" },
-    { "rank 0=node0 slot=0\nrank 0=node1 slot=0\n", ":2: ", "line 1 already" },
+    { "rank 0=node0 slot=0\n", ":1: ", "rank 1 is missing" },
+    { "rank 0=node0 slot=0\nrank 0=node1 slot=0\n", ":2: ", "already in line 1" },
     { "rank 2=node0 slot=0\n", ":1: ", "ranks 0 to 1" },
     { "rank 99999999999999999999=node0 slot=0\n", ":1: ", "ranks 0 to 1" },
     { "rank 0=node9999 slot=0\n", ":1: ", "not a node of systemg:4" },

@@ -255,16 +255,16 @@ test_refusals_say_why (void)
 
   assert_not_written ("slurm", mapping, a_fabric, "rank 0 has slot 1 of node0, where 0 lower");
   assert_not_written ("hydra", mapping, a_fabric, "rank 0 has slot 1 of node0");
-  assert_not_written ("flux", mapping, a_fabric, "a task map tells nodes only");
-  assert_not_written ("hostfile", turns, a_fabric, "rank 2 comes back to node4");
+  assert_not_written ("flux", mapping, a_fabric, "a task map gives nodes only");
+  assert_not_written ("hostfile", turns, a_fabric, "rank 2 returns to node4");
   assert_not_written ("cray", turns, a_fabric, "rank 0 is in slot 0 of node 4");
   assert_not_written ("bgp", eight, a_torus, "slot 7");
-  assert_not_written ("bgp", eight, bgq, "no three-dimensional");
+  assert_not_written ("bgp", eight, bgq, "not a three-dimensional");
   assert_not_written ("vcoord", eight, bgq, "one to three dimensions");
   assert_not_written ("vcoord", line, a_fabric, "one to three dimensions");
-  assert_not_written ("slurm", eight, a_torus, "no names");
+  assert_not_written ("slurm", eight, a_torus, "no host names");
   assert_not_written ("hydra", eight, a_torus, "--hosts");
-  assert_not_written ("hostfile", eight, a_torus, "no names");
+  assert_not_written ("hostfile", eight, a_torus, "no host names");
   assert_not_written ("rankfile", eight, a_torus, "a torus");
   assert_not_written ("erf", eight, a_torus, "a torus");
   g_assert_true (topo_machine_set_cores (a_fabric, "0,4,2,6,1,3,5,7", NULL));

@@ -49,7 +49,7 @@ topo_machine_set_hosts (TopoMachine *machine, const char *path, GError **error)
     }
     for (; name < names->len; name++)
       if (!g_hash_table_add (seen, names->pdata[name])) {
-        g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE, "%s:%u: host %s stands twice", path,
+        g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE, "%s:%u: host %s appears twice", path,
                      at + 1, (const char *) names->pdata[name]);
         return FALSE;
       }

@@ -95,10 +95,10 @@ fill_from_letters (TopoMapping *mapping, const TopoColumns *columns, GError **er
     uint32_t column = found == NULL ? 0 : (uint32_t) (found - columns->letter);
 
     if (found == NULL || (seen >> column & 1u)) {
-      g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX,
-                   "mapping \"%s\": \"%c\" %s; a mapping has each letter of %s once", text,
-                   text[letter], found == NULL ? "is no dimension of this machine" : "stands twice",
-                   columns->letter);
+      g_set_error (
+          error, TOPO_ERROR, TOPO_ERROR_SYNTAX,
+          "mapping \"%s\": \"%c\" %s; a mapping has each letter of %s once", text, text[letter],
+          found == NULL ? "is not a dimension of this machine" : "appears twice", columns->letter);
       return FALSE;
     }
     seen |= 1u << column;

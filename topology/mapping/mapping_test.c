@@ -66,21 +66,6 @@ test_midplane (void)
 }
 
 static void
-assert_no_slot_twice (const TopoMapping *mapping, const TopoMachine *machine)
-{
-  gsize n_slots = (gsize) topo_shape_nodes (&machine->shape) * machine->ranks_per_node;
-  g_autofree bool *taken = g_new0 (bool, n_slots);
-
-  for (uint32_t rank = 0; rank < mapping->n_ranks; rank++) {
-    gsize place = (gsize) mapping->node[rank] * machine->ranks_per_node + mapping->slot[rank];
-
-    g_assert_cmpuint (place, <, n_slots);
-    g_assert_false (taken[place]);
-    taken[place] = true;
-  }
-}
-
-static void
 test_every_permutation_places_all_once (void)
 {
   static const char *const orders[] = { "ABCDET", "TEDCBA", "CABTED", "EABCDT", "DCBATE" };
@@ -89,7 +74,7 @@ test_every_permutation_places_all_once (void)
   for (gsize at = 0; at < G_N_ELEMENTS (orders); at++) {
     g_autoptr (TopoMapping) mapping = mapping_of (orders[at], machine, 320);
 
-    assert_no_slot_twice (mapping, machine);
+    topo_testing_places (mapping, machine);
   }
 }
 
@@ -100,7 +85,7 @@ test_part_of_the_machine (void)
   g_autoptr (TopoMapping) mapping = mapping_of ("TEDCBA", machine, 7);
 
   g_assert_cmpuint (mapping->n_ranks, ==, 7);
-  assert_no_slot_twice (mapping, machine);
+  topo_testing_places (mapping, machine);
 }
 
 /* A whole Sequoia with 16 ranks per node. */
@@ -182,8 +167,8 @@ test_bad_files (void)
   static const struct {
     const char *text, *line, *named;
   } cases[] = {
-    { "", ":1: ", "0 ranks of 2" },
-    { "0 0 0 0 0 0\n", ":2: ", "1 ranks of 2" },
+    { "", ":1: ", "0 of 2 ranks" },
+    { "0 0 0 0 0 0\n", ":2: ", "1 of 2 ranks" },
     { "0 0 0 0 0 0\n0 0 0 0 1 0\n0 0 0 1 0 0\n", ":3: ", "too many" },
     { "0 0 0 0 0 0\n# x\n0 0 0 0 0 0\n", ":3: ", "rank 0" },
     { "0 0 0 0 0\n", ":1: ", "column 6" },

@@ -108,31 +108,18 @@ topo_node_harpertown (void)
   return topo_node_make (g_strdup ("harpertown"), objects);
 }
 
-static bool
-holds (const TopoObject *object, uint32_t core)
-{
-  return core - object->first_core < object->n_cores;
-}
-
-uint32_t
-topo_node_common (const TopoNode *node, uint32_t core, uint32_t other_core)
-{
-  uint32_t object = node->core[core];
-
-  while (!holds (&node->objects[object], other_core))
-    object = node->objects[object].parent;
-  return object;
-}
-
 uint32_t
 topo_node_above (const TopoNode *node, uint32_t core, TopoObjectKind kind)
 {
   uint32_t found = TOPO_NONE;
 
   if (kind == TOPO_OBJECT_MEMORY) {
-    for (uint32_t memory = 0; memory < node->n_memories; memory++)
-      if (holds (&node->objects[node->memory[memory]], core))
+    for (uint32_t memory = 0; memory < node->n_memories; memory++) {
+      const TopoObject *object = &node->objects[node->memory[memory]];
+
+      if (core - object->first_core < object->n_cores)
         return node->memory[memory];
+    }
     return node->memory[0];
   }
   for (uint32_t object = node->core[core]; object != TOPO_NONE;

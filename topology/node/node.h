@@ -70,9 +70,6 @@ TopoNode *topo_node_load (const char *path, GError **error);
 void topo_node_free (TopoNode *node);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (TopoNode, topo_node_free)
 
-/* The lowest object above two cores: the core itself when they are the same. */
-uint32_t topo_node_common (const TopoNode *node, uint32_t core, uint32_t other_core);
-
 /* The object of this kind that contains a core: the outermost cache, the nearest
  * memory.  TOPO_NONE: no such cache or package. */
 uint32_t topo_node_above (const TopoNode *node, uint32_t core, TopoObjectKind kind);

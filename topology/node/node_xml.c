@@ -545,7 +545,7 @@ load_tree (const char *path, const Reading *reading, GError **error)
     return topology;
   hwloc_topology_destroy (topology);
   g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX,
-               "%s: sound XML, but hwloc cannot make a machine of it", path);
+               "%s: well-formed XML, but hwloc finds no valid topology in it", path);
   return NULL;
 }
 

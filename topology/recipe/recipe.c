@@ -162,7 +162,7 @@ read_order (TopoRecipe *recipe, Order *order)
                              topo_dimension_letter (n_dimensions - 1));
     for (uint32_t before = 0; before < n; before++)
       if (order->dimension[before] == dimension)
-        return topo_scan_fail (scan, letter, "%c stands twice", *letter);
+        return topo_scan_fail (scan, letter, "%c appears twice", *letter);
     order->dimension[n] = dimension;
   }
   if (n < n_dimensions)

@@ -361,7 +361,7 @@ algebra_transpose (TopoAlgebra *algebra, const char *where, G_GNUC_UNUSED uint32
     if (!read_axis (algebra, &axes[at]))
       return FALSE;
     if (seen >> axes[at] & 1u)
-      return topo_scan_fail (scan, start, "this axis stands twice");
+      return topo_scan_fail (scan, start, "this axis appears twice");
     seen |= 1u << axes[at];
   }
   if (!topo_scan_expect (scan, ')'))
@@ -398,10 +398,10 @@ static gboolean
 operate_map (TopoAlgebra *algebra, const char *where, G_GNUC_UNUSED uint32_t kind)
 {
   if (algebra->tree != algebra->net)
-    return topo_scan_fail (algebra->scan, where, "map() stands behind net");
+    return topo_scan_fail (algebra->scan, where, "map() is an operation of net");
   if (algebra->is_mapped)
     return topo_scan_fail (algebra->scan, where,
-                           "the ranks are laid into net already, by a map() or an operation that "
+                           "the ranks are already mapped to net, by a map() or an operation that "
                            "moves them");
   return topo_scan_no_arguments (algebra->scan) && algebra_map (algebra, where);
 }

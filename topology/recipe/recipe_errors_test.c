@@ -24,7 +24,7 @@ static const struct {
   /* Orders */
   { "hilbert(ABC)", 11, "expected ')'" },
   { "hilbert(AC)", 10, "no dimension of this machine" },
-  { "hilbert(AA)", 10, "A stands twice" },
+  { "hilbert(AA)", 10, "A appears twice" },
   { "hilbert(A)", 10, "expected all of A to B" },
   { "hilbert(TABT)", 12, "expected ')'" },
   { "hilbert(ATB)", 10, "T first or last" },
@@ -48,7 +48,7 @@ static const struct {
   { "app(24", 0, "expected ')'" },
   { "app(24)", 0, "or net" },
   { "app(24) bet", 9, "or net" },
-  { "app(24).map() net", 9, "map() stands behind net" },
+  { "app(24).map() net", 9, "map() is an operation of net" },
   { "app(24).tilt(A,B) net", 14, "they are 0 to 0" },
   /* Cuts */
   { "net.div(5)", 5, "5 is more than the size of dimension 0, 4" },
@@ -85,12 +85,12 @@ static const struct {
   { "net.tilt(A,B,1,1)", 15, "expected ')'" },
   { "net.zigzag(A,B,1,0)", 18, "expected a number from 1" },
   { "net.transpose(A,B)", 18, "expected ','" },
-  { "net.transpose(A,B,A)", 19, "this axis stands twice" },
+  { "net.transpose(A,B,A)", 19, "this axis appears twice" },
   { "net.zorder(1)", 12, "expected ')'" },
   { "net.unwind(block)", 12, "no curve" },
   { "net.unwind()", 12, "no curve" },
-  { "net.map().map()", 11, "are laid into net already" },
-  { "net.zorder().map()", 14, "are laid into net already" },
+  { "net.map().map()", 11, "are already mapped to net" },
+  { "net.zorder().map()", 14, "are already mapped to net" },
   /* Pairs */
   { "app(24).div(2) net.div(4)", 0, "box 0 of app has 12 ranks, that of net 6 slots" },
   { "app(24).div(2) net.div(4).map()", 27, "box 0 of app has 12 ranks" },
@@ -172,22 +172,6 @@ test_files_come_first (void)
 
 /* --- Any text --- */
 
-static void
-assert_no_place_twice (const TopoMapping *mapping, const TopoMachine *machine)
-{
-  uint32_t n_places = topo_shape_nodes (&machine->shape) * machine->ranks_per_node;
-  g_autofree bool *taken = g_new0 (bool, n_places);
-
-  for (uint32_t rank = 0; rank < mapping->n_ranks; rank++) {
-    uint32_t place = mapping->node[rank] * machine->ranks_per_node + mapping->slot[rank];
-
-    g_assert_cmpuint (mapping->slot[rank], <, machine->ranks_per_node);
-    g_assert_cmpuint (place, <, n_places);
-    g_assert_false (taken[place]);
-    taken[place] = true;
-  }
-}
-
 /* True when the text is a recipe; else it must be told what is wrong. */
 static bool
 try_text (const char *text, const TopoMachine *machine, uint32_t n_ranks)
@@ -200,7 +184,7 @@ try_text (const char *text, const TopoMachine *machine, uint32_t n_ranks)
     g_assert_null (strchr (error->message, '\n'));
   if (mapping == NULL)
     return false;
-  assert_no_place_twice (mapping, machine);
+  topo_testing_places (mapping, machine);
   return true;
 }
 

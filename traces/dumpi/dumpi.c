@@ -102,12 +102,10 @@ find_files (const char *prefix, const char *recorded_prefix, uint32_t n_ranks, G
   for (uint32_t rank = 0; rank < n_ranks; rank++) {
     char *path = find_rank_file (prefix, recorded_prefix, rank);
 
-    if (path == NULL) {
-      g_set_error (error, TRACE_ERROR, TRACE_ERROR_OPEN,
-                   "%s-%04u.bin: no such file, though the trace has %u ranks", prefix, rank,
-                   n_ranks);
-      return FALSE;
-    }
+    if (path == NULL)
+      return TRACE_FAIL (TRACE_ERROR_OPEN, error,
+                         "%s-%04u.bin: no such file, though the trace has %u ranks", prefix, rank,
+                         n_ranks);
     g_ptr_array_add (files, path);
   }
   return TRUE;
@@ -124,12 +122,10 @@ open_meta (const char *path, GPtrArray *files, uint32_t *n_ranks, GError **error
     return FALSE;
   text = g_strndup (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes));
   value = meta_value (text, "numprocs");
-  if (value == NULL || !g_ascii_string_to_unsigned (value, 10, 1, G_MAXINT32, &n, NULL)) {
-    g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT,
-                 "%s: expected numprocs=N with N above 0, found \"%s\"", path,
-                 value != NULL ? value : "nothing");
-    return FALSE;
-  }
+  if (value == NULL || !g_ascii_string_to_unsigned (value, 10, 1, G_MAXINT32, &n, NULL))
+    return TRACE_FAIL (TRACE_ERROR_FORMAT, error,
+                       "%s: expected numprocs=N with N above 0, found \"%s\"", path,
+                       value != NULL ? value : "nothing");
   *n_ranks = (uint32_t) n;
   prefix = without_ending (path, ".meta");
   recorded_prefix = meta_value (text, "fileprefix");
@@ -145,12 +141,9 @@ open_bin (const char *path, GPtrArray *files, uint32_t *n_ranks, GError **error)
   char *dash = stem != NULL ? strrchr (stem, '-') : NULL;
   g_autofree char *meta = NULL, *found = NULL;
 
-  if (dash == NULL || strlen (dash + 1) < 4 ||
-      strspn (dash + 1, "0123456789") != strlen (dash + 1)) {
-    g_set_error (error, TRACE_ERROR, TRACE_ERROR_OPEN,
-                 "%s: DUMPI files are named PREFIX-NNNN.bin, with the rank for NNNN", path);
-    return FALSE;
-  }
+  if (dash == NULL || strlen (dash + 1) < 4 || strspn (dash + 1, "0123456789") != strlen (dash + 1))
+    return TRACE_FAIL (TRACE_ERROR_OPEN, error,
+                       "%s: DUMPI files are named PREFIX-NNNN.bin, with the rank for NNNN", path);
   *dash = '\0';
   meta = g_strconcat (stem, ".meta", NULL);
   found = trace_file_find (meta);
@@ -314,46 +307,6 @@ cursor_place (gpointer data)
   return cursor->place;
 }
 
-static gboolean
-call_counts (gpointer data, uint32_t rank, GArray *counts, GError **error)
-{
-  DumpiState *state = data;
-  g_autoptr (DumpiFile) file = dumpi_file_open (state->files->pdata[rank], error);
-  gsize at = file != NULL ? file->body : 0;
-  uint64_t n_read[DUMPI_N_IDS] = { 0 };
-  gboolean finalized = FALSE;
-  DumpiRecord record;
-  TraceNext next;
-
-  if (file == NULL)
-    return FALSE;
-  dumpi_record_init (&record);
-  while ((next = dumpi_record_next (file, &at, finalized, &record, error)) ==
-         TRACE_NEXT_OPERATION) {
-    n_read[record.id]++;
-    finalized |= dumpi_calls[record.id].kind == TRACE_OP_FINALIZE;
-  }
-  dumpi_record_clear (&record);
-  if (next == TRACE_NEXT_ERROR)
-    return FALSE;
-  if (file->footer == 0) {
-    g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT, "%s: has no footer with call counts",
-                 file->name);
-    return FALSE;
-  }
-  for (uint32_t id = 0; id < DUMPI_N_COUNTS; id++) {
-    TraceCallCount count = { .name = dumpi_calls[id].name, .read = n_read[id] };
-    uint64_t made, ignored;
-
-    dumpi_file_counts (file, id, &made, &ignored);
-    count.claimed = made - MIN (ignored, made);
-    count.unrecorded = ignored;
-    if (count.name != NULL && (count.read > 0 || made > 0))
-      g_array_append_val (counts, count);
-  }
-  return TRUE;
-}
-
 const TraceFormat trace_format_dumpi = {
   .name = "dumpi",
   .summary = "SST DUMPI: a .meta file with a .bin file per rank",
@@ -365,5 +318,4 @@ const TraceFormat trace_format_dumpi = {
   .cursor_free = cursor_free,
   .cursor_next = cursor_next,
   .cursor_place = cursor_place,
-  .call_counts = call_counts,
 };

@@ -60,7 +60,7 @@ read_what_is_there (const char *path)
 static void
 test_cut_at_every_byte (void)
 {
-  char *folder = trace_testing_folder ();
+  g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
   g_autoptr (GByteArray) bytes = dumpi_build_end (small_build (), 7);
   int n_before = 0;
 
@@ -78,13 +78,12 @@ test_cut_at_every_byte (void)
     }
   }
   g_assert_cmpint (n_before, ==, N_CALLS);
-  trace_testing_remove (folder);
 }
 
 static void
 test_salvage_is_told (void)
 {
-  char *folder = trace_testing_folder ();
+  g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
   g_autoptr (GByteArray) bytes = dumpi_build_end (small_build (), 7);
   g_autofree char *path = write_rank (folder, bytes->data, 170);
   g_autoptr (Trace) trace = trace_testing_open (path);
@@ -96,13 +95,12 @@ test_salvage_is_told (void)
   g_assert_cmpuint (totals.n_ops[TRACE_OP_WAIT], ==, 0);
   g_assert_true (trace_testing_warned (trace, "rank 0: t-0000.bin has no index"));
   g_assert_true (trace_testing_warned (trace, "3 calls could be read"));
-  trace_testing_remove (folder);
 }
 
 static void
 test_flipped_bits (void)
 {
-  char *folder = trace_testing_folder ();
+  g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
   g_autoptr (GByteArray) bytes = dumpi_build_end (small_build (), 7);
   g_autoptr (GRand) random = g_rand_new_with_seed (1); /* the same damage every time */
   guint body_bytes = 300;
@@ -122,14 +120,13 @@ test_flipped_bits (void)
     path = write_rank (folder, damaged, bytes->len);
     read_what_is_there (path);
   }
-  trace_testing_remove (folder);
 }
 
 /* The index grew with the versions: 4 offsets at first, 7 now. */
 static void
 test_index_of_every_length (void)
 {
-  char *folder = trace_testing_folder ();
+  g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
 
   for (guint n_offsets = 4; n_offsets <= 7; n_offsets++) {
     g_autoptr (GByteArray) bytes = dumpi_build_end (small_build (), n_offsets);
@@ -140,13 +137,12 @@ test_index_of_every_length (void)
     g_assert_cmpuint (totals.n_ops[TRACE_OP_FINALIZE], ==, 1);
     g_assert_cmpuint (trace_warnings (trace)->len, ==, 0);
   }
-  trace_testing_remove (folder);
 }
 
 static void
 test_packed_files (void)
 {
-  char *folder = trace_testing_folder ();
+  g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
   g_autoptr (GByteArray) bytes = dumpi_build_end (small_build (), 7);
   g_autofree char *bin =
       trace_testing_write_gzip (folder, "t-0000.bin.gz", bytes->data, bytes->len);
@@ -154,14 +150,13 @@ test_packed_files (void)
 
   g_assert_cmpint (read_what_is_there (path), ==, N_CALLS);
   g_assert_cmpint (read_what_is_there (bin), ==, N_CALLS);
-  trace_testing_remove (folder);
 }
 
 /* Without a .meta file the files from rank 0 on are the trace. */
 static void
 test_without_meta (void)
 {
-  char *folder = trace_testing_folder ();
+  g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
   g_autoptr (GByteArray) bytes = dumpi_build_end (small_build (), 7);
   g_autofree char *a = trace_testing_write (folder, "t-0000.bin", bytes->data, bytes->len);
   g_autofree char *b = trace_testing_write (folder, "t-0001.bin", bytes->data, bytes->len);
@@ -169,7 +164,6 @@ test_without_meta (void)
   g_autoptr (Trace) trace = trace_testing_open (b);
 
   g_assert_cmpuint (trace_ranks (trace), ==, 2);
-  trace_testing_remove (folder);
 }
 
 /* The files may have another name than their .meta file: the recorded one. */
@@ -177,28 +171,26 @@ static void
 test_recorded_prefix (void)
 {
   static const char meta[] = "numprocs=1\nfileprefix=/scratch/run/job\n";
-  char *folder = trace_testing_folder ();
+  g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
   g_autoptr (GByteArray) bytes = dumpi_build_end (small_build (), 7);
   g_autofree char *bin = trace_testing_write (folder, "job-0000.bin", bytes->data, bytes->len);
-  g_autofree char *path = trace_testing_write (folder, "renamed.meta", meta, strlen (meta));
+  g_autofree char *path = trace_testing_write_text (folder, "renamed.meta", meta);
   g_autoptr (Trace) trace = trace_testing_open (path);
 
   g_assert_cmpuint (trace_testing_totals (trace).n_ops[TRACE_OP_SEND], ==, 1);
-  trace_testing_remove (folder);
 }
 
 /* A file that the build wrote, changed at one place. */
 static void
 check_changed (DumpiBuild *build, gint at, const char *bytes, gsize n, const char *part)
 {
-  char *folder = trace_testing_folder ();
+  g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
   g_autoptr (GByteArray) file = dumpi_build_end (build, 7);
   g_autofree char *path = NULL;
 
   memcpy (file->data + (at >= 0 ? at : (gint) file->len + at), bytes, n);
   path = write_rank (folder, file->data, file->len);
   trace_testing_bad (path, TRACE_ERROR_FORMAT, part);
-  trace_testing_remove (folder);
 }
 
 static void
@@ -210,7 +202,7 @@ test_bad_file (void)
     gsize n;
     const char *part;
   } files[] = {
-    { 0, "X", 1, "t-0000.bin:0x0: does not begin" },
+    { 0, "X", 1, "t-0000.bin:0x0: not a DUMPI file" },
     { -32, "\0\0\1", 3, "index" },
     { -32, "\xff", 1, "index" },
     { -24, "\0\0\0\0\0\0\xff\0", 8, "index" },
@@ -258,14 +250,14 @@ test_bad_calls (void)
       "244442",
       { 3, 1, 1, 1, 0, 4 },
       TRACE_ERROR_RANGE },
-    { "MPI_Startall: the record runs beyond", 32, "44", { 1, -1 }, TRACE_ERROR_FORMAT },
-    { "MPI_Waitall: the record runs beyond", 18, "444", { 1, 0x7fffffff }, TRACE_ERROR_FORMAT },
-    { "MPI_Get_processor_name: the record runs", 114, "4", { 0x1000000 }, TRACE_ERROR_FORMAT },
-    { "MPI_Wait: the record runs", 13, "44", { 2, 0x400000 }, TRACE_ERROR_FORMAT },
+    { "MPI_Startall: the record extends past", 32, "44", { 1, -1 }, TRACE_ERROR_FORMAT },
+    { "MPI_Waitall: the record extends past", 18, "444", { 1, 0x7fffffff }, TRACE_ERROR_FORMAT },
+    { "MPI_Get_processor_name: the record extends", 114, "4", { 0x1000000 }, TRACE_ERROR_FORMAT },
+    { "MPI_Wait: the record extends", 13, "44", { 2, 0x400000 }, TRACE_ERROR_FORMAT },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (calls); i++) {
-    char *folder = trace_testing_folder ();
+    g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
     DumpiBuild *build = dumpi_build_new (13, 0, 0);
     const int *a = calls[i].a;
     g_autofree char *path = NULL;
@@ -275,20 +267,18 @@ test_bad_calls (void)
     dumpi_build_finalize (build);
     path = dumpi_build_write (build, folder, 2);
     trace_testing_bad (path, calls[i].code, calls[i].part);
-    trace_testing_remove (folder);
   }
 }
 
 static void
 check_bad_meta (const char *meta, TraceError code, const char *part)
 {
-  char *folder = trace_testing_folder ();
+  g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
   g_autoptr (GByteArray) bytes = dumpi_build_end (small_build (), 7);
   g_autofree char *bin = trace_testing_write (folder, "t-0000.bin", bytes->data, bytes->len);
-  g_autofree char *path = trace_testing_write (folder, "t.meta", meta, strlen (meta));
+  g_autofree char *path = trace_testing_write_text (folder, "t.meta", meta);
 
   trace_testing_bad (path, code, part);
-  trace_testing_remove (folder);
 }
 
 static void
@@ -309,12 +299,11 @@ test_missing_rank (void)
 static void
 test_bad_name (void)
 {
-  char *folder = trace_testing_folder ();
+  g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
   g_autoptr (GByteArray) bytes = dumpi_build_end (small_build (), 7);
   g_autofree char *path = trace_testing_write (folder, "trace.bin", bytes->data, bytes->len);
 
   trace_testing_bad (path, TRACE_ERROR_OPEN, "PREFIX-NNNN.bin");
-  trace_testing_remove (folder);
 }
 
 int

@@ -564,11 +564,10 @@ static gboolean
 range_error (const DumpiOps *ops, const DumpiRecord *record, const char *what, int32_t value,
              GError **error)
 {
-  g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE,
-               "%s:0x%" G_GSIZE_MODIFIER "x: %s: %s %d is impossible among %u ranks",
-               ops->file->name, record->at, dumpi_calls[record->id].name, what, value,
-               ops->n_ranks);
-  return FALSE;
+  return TRACE_FAIL (TRACE_ERROR_RANGE, error,
+                     "%s:0x%" G_GSIZE_MODIFIER "x: %s: %s %d is impossible among %u ranks",
+                     ops->file->name, record->at, dumpi_calls[record->id].name, what, value,
+                     ops->n_ranks);
 }
 
 /* Handles count up from 0. */

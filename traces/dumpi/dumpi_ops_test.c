@@ -28,11 +28,10 @@ check_sent (DumpiFixture *f, uint64_t bytes)
 }
 
 static void
-test_datatypes_are_computed (DumpiFixture *f, gconstpointer unused)
+test_datatypes_are_computed (DumpiFixture *f)
 {
   DumpiBuild *b = f->build;
 
-  (void) unused;
   dumpi_build_call (b, 35, "4 2 2", 5, INT, 28);              /* contiguous: 20 */
   dumpi_build_call (b, 36, "4 4 4 2 2", 3, 2, 7, DOUBLE, 29); /* vector: 48 */
   dumpi_build_call (b, 38, "4  4 4 4  4 4 4  2 2", 2, 2, 1, 4, 2, 0, 9, 28, 30); /* indexed: 100 */
@@ -60,11 +59,10 @@ test_datatypes_are_computed (DumpiFixture *f, gconstpointer unused)
 }
 
 static void
-test_datatypes_are_listed (DumpiFixture *f, gconstpointer unused)
+test_datatypes_are_listed (DumpiFixture *f)
 {
   DumpiBuild *b = f->build;
 
-  (void) unused;
   b->n_sizes = 30;
   b->sizes[11] = 4; /* MPI_LONG of Blue Gene/P */
   b->sizes[29] = 56;
@@ -79,9 +77,8 @@ test_datatypes_are_listed (DumpiFixture *f, gconstpointer unused)
 }
 
 static void
-test_datatypes_without_size (DumpiFixture *f, gconstpointer unused)
+test_datatypes_without_size (DumpiFixture *f)
 {
-  (void) unused;
   dumpi_build_call (f->build, 0, "4 2 4 4 2", 12, 77, 1, 0, WORLD);
   dumpi_build_call (f->build, 0, "4 2 4 4 2", -3, INT, 1, 0, WORLD);
   dumpi_fixture_open (f);
@@ -93,9 +90,8 @@ test_datatypes_without_size (DumpiFixture *f, gconstpointer unused)
 }
 
 static void
-test_rooted_collectives (DumpiFixture *f, gconstpointer unused)
+test_rooted_collectives (DumpiFixture *f)
 {
-  (void) unused;
   dumpi_build_call (f->build, 53, "4 2 4 2", 6, INT, 2, WORLD);
   dumpi_build_call (f->build, 54, "4 4 2 4 2  4 2", 2, 3, INT, 2, WORLD, 3, DOUBLE);
   dumpi_build_call (f->build, 54, "4 4 2 4 2", 1, 3, INT, 2, WORLD);
@@ -109,9 +105,8 @@ test_rooted_collectives (DumpiFixture *f, gconstpointer unused)
 }
 
 static void
-test_other_collectives (DumpiFixture *f, gconstpointer unused)
+test_other_collectives (DumpiFixture *f)
 {
-  (void) unused;
   dumpi_build_call (f->build, 58, "4 2 4 2 2", 0, 0, 7, INT, WORLD); /* in place */
   dumpi_build_call (f->build, 60, "4 2 4 2 2", 2, INT, 1, DOUBLE, WORLD);
   dumpi_build_call (f->build, 59, "4 4 2  4 4 4  4 4 4  2 2", 2, 3, INT, 2, 3, 4, 2, 0, 3, INT,
@@ -132,9 +127,8 @@ test_other_collectives (DumpiFixture *f, gconstpointer unused)
 
 /* The arguments for sending are whatever the program wrote there. */
 static void
-test_in_place (DumpiFixture *f, gconstpointer unused)
+test_in_place (DumpiFixture *f)
 {
-  (void) unused;
   dumpi_build_call (f->build, 58, "4 2 4 2 2", 0, INT, 7, INT, WORLD);
   dumpi_build_call (f->build, 60, "4 2 4 2 2", 9, 1, 2, DOUBLE, WORLD);
   dumpi_build_call (f->build, 61, "4  4 4 2  4 4 4  4 4 4  2 2", 2, 0, 0, 1, 2, 3, 4, 2, 0, 3, INT,
@@ -146,9 +140,8 @@ test_in_place (DumpiFixture *f, gconstpointer unused)
 }
 
 static void
-test_communicators (DumpiFixture *f, gconstpointer unused)
+test_communicators (DumpiFixture *f)
 {
-  (void) unused;
   dumpi_build_call (f->build, 84, "2 2", WORLD, 4);
   dumpi_build_call (f->build, 86, "2 4 4 2", 4, 1, -9, 5);
   dumpi_build_call (f->build, 86, "2 4 4 2", 4, -32766, 0, 1);
@@ -163,9 +156,8 @@ test_communicators (DumpiFixture *f, gconstpointer unused)
 }
 
 static void
-test_groups (DumpiFixture *f, gconstpointer unused)
+test_groups (DumpiFixture *f)
 {
-  (void) unused;
   dumpi_build_call (f->build, 72, "2 2", WORLD, 3);
   dumpi_build_call (f->build, 76, "2 4  4 4 4  2", 3, 2, 2, 6, 1, 4);
   dumpi_build_call (f->build, 78, "2 4  4  4 4 4 4  4 4 4 4  2", 3, 2, 2, 3, 0, 1, 1, 3, 4, 6, 2,
@@ -181,9 +173,8 @@ test_groups (DumpiFixture *f, gconstpointer unused)
 }
 
 static void
-test_unsupported (DumpiFixture *f, gconstpointer unused)
+test_unsupported (DumpiFixture *f)
 {
-  (void) unused;
   dumpi_build_call (f->build, 143, "4 2 4 4 4 2 2", 1, INT, 1, 0, 1, INT, 2);
   dumpi_build_call (f->build, 53, "4 2 4 2", 6, INT, -2, 4); /* MPI_ROOT */
   dumpi_build_call (f->build, 250, "2 4 2 4", 2, 100, CHAR, 0);
@@ -193,22 +184,20 @@ test_unsupported (DumpiFixture *f, gconstpointer unused)
           "call name=MPI_File_write");
 }
 
-#define ADD(path, test)                                                              \
-  g_test_add ("/traces/dumpi/" path, DumpiFixture, NULL, dumpi_fixture_set_up, test, \
-              dumpi_fixture_tear_down)
+static const DumpiTest tests[] = {
+  { "types/computed", test_datatypes_are_computed, 0 },
+  { "types/listed", test_datatypes_are_listed, 0 },
+  { "types/unknown", test_datatypes_without_size, 0 },
+  { "ops/rooted", test_rooted_collectives, 0 },
+  { "ops/collectives", test_other_collectives, 0 },
+  { "ops/in-place", test_in_place, 0 },
+  { "ops/communicators", test_communicators, 0 },
+  { "ops/groups", test_groups, 0 },
+  { "ops/unsupported", test_unsupported, 0 },
+};
 
 int
 main (int argc, char **argv)
 {
-  g_test_init (&argc, &argv, NULL);
-  ADD ("types/computed", test_datatypes_are_computed);
-  ADD ("types/listed", test_datatypes_are_listed);
-  ADD ("types/unknown", test_datatypes_without_size);
-  ADD ("ops/rooted", test_rooted_collectives);
-  ADD ("ops/collectives", test_other_collectives);
-  ADD ("ops/in-place", test_in_place);
-  ADD ("ops/communicators", test_communicators);
-  ADD ("ops/groups", test_groups);
-  ADD ("ops/unsupported", test_unsupported);
-  return g_test_run ();
+  return dumpi_testing_main (argc, argv, tests, G_N_ELEMENTS (tests));
 }

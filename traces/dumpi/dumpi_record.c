@@ -98,9 +98,8 @@ enum {
 static gboolean
 file_error (const DumpiFile *file, gsize at, const char *what, GError **error)
 {
-  g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT, "%s:0x%" G_GSIZE_MODIFIER "x: %s",
-               file->name, at, what);
-  return FALSE;
+  return TRACE_FAIL (TRACE_ERROR_FORMAT, error, "%s:0x%" G_GSIZE_MODIFIER "x: %s", file->name, at,
+                     what);
 }
 
 /* An offset of 0 means that the part is absent. */
@@ -139,7 +138,7 @@ read_parts (DumpiFile *file, guint n, GError **error)
   file->version = DUMPI_VERSION (major, minor, patch);
   reader.at = file->footer;
   if (file->footer != 0 && read_i8 (&reader) != FOOTER_MAGIC)
-    return file_error (file, file->footer, "the footer does not begin as footers do", error);
+    return file_error (file, file->footer, "the footer has the wrong magic number", error);
   return TRUE;
 }
 
@@ -154,7 +153,7 @@ dumpi_file_open (const char *path, GError **error)
     return NULL;
   file->data = g_bytes_get_data (file->bytes, &file->size);
   if (file->size < MAGIC_BYTES || memcmp (file->data, magic, MAGIC_BYTES) != 0) {
-    file_error (file, 0, "does not begin as DUMPI files do", error);
+    file_error (file, 0, "not a DUMPI file", error);
     return NULL;
   }
   for (guint n = INDEX_N; n >= INDEX_N_MIN; n--) {
@@ -799,7 +798,7 @@ dumpi_record_next (const DumpiFile *file, gsize *at, gboolean finalized, DumpiRe
     skip (&reader, read_u1 (&reader), 16);
   *at = reader.at;
   if (record->timed && (record->start.ns >= NS_PER_SECOND || record->stop.ns >= NS_PER_SECOND))
-    return fail (file, record, "a time of more nanoseconds than a second has", error);
+    return fail (file, record, "a time with 1,000,000,000 nanoseconds or more", error);
 
   for (letter = dumpi_calls[id].layout; *letter != '\0' && !reader.failed; letter++)
     if (*letter == '(') {
@@ -810,7 +809,7 @@ dumpi_record_next (const DumpiFile *file, gsize *at, gboolean finalized, DumpiRe
                   record);
   *at = reader.at;
   if (reader.failed)
-    return fail (file, record, "the record runs beyond the end of the records", error);
+    return fail (file, record, "the record extends past the end of the records", error);
   return TRACE_NEXT_OPERATION;
 }
 

@@ -10,9 +10,8 @@ enum { CHAR = 2, INT = 9, DOUBLE = 14, LONG_LONG_INT = 16, USER = 28 };
 enum { WORLD = TRACE_COMM_WORLD };
 
 static void
-test_gap_is_start_minus_previous_end (DumpiFixture *f, gconstpointer unused)
+test_gap_is_start_minus_previous_end (DumpiFixture *f)
 {
-  (void) unused;
   f->build->between_ns = 1250;
   dumpi_build_init (f->build);
   dumpi_build_call (f->build, 52, "2", WORLD);
@@ -27,9 +26,8 @@ test_gap_is_start_minus_previous_end (DumpiFixture *f, gconstpointer unused)
 }
 
 static void
-test_processor_times_when_there_are_no_others (DumpiFixture *f, gconstpointer unused)
+test_processor_times_when_there_are_no_others (DumpiFixture *f)
 {
-  (void) unused;
   f->build->between_ns = 1000;
   f->build->mask = 0x04;
   dumpi_build_init (f->build);
@@ -41,9 +39,8 @@ test_processor_times_when_there_are_no_others (DumpiFixture *f, gconstpointer un
 }
 
 static void
-test_no_times (DumpiFixture *f, gconstpointer unused)
+test_no_times (DumpiFixture *f)
 {
-  (void) unused;
   f->build->between_ns = 1000;
   f->build->mask = 0;
   dumpi_build_init (f->build);
@@ -56,9 +53,8 @@ test_no_times (DumpiFixture *f, gconstpointer unused)
 
 /* Seconds have 16 bits: 65,535.9999995 s is followed by 0.0000015 s. */
 static void
-test_seconds_wrap (DumpiFixture *f, gconstpointer unused)
+test_seconds_wrap (DumpiFixture *f)
 {
-  (void) unused;
   f->build->now_ns = 65536ull * 1000000000 - 1000;
   dumpi_build_init (f->build);
   f->build->between_ns = 2000;
@@ -108,35 +104,19 @@ add_every_layout (DumpiBuild *b)
 }
 
 static void
-check_counts_agree (Trace *trace, uint32_t rank)
+test_every_layout (DumpiFixture *f)
 {
-  g_autoptr (GError) error = NULL;
-  g_autoptr (GArray) counts = trace_call_counts (trace, rank, &error);
+  g_autoptr (GHashTable) calls = NULL;
 
-  g_assert_no_error (error);
-  g_assert_cmpuint (counts->len, >, 0);
-  for (guint i = 0; i < counts->len; i++) {
-    const TraceCallCount *count = &g_array_index (counts, TraceCallCount, i);
-
-    if (count->read != count->claimed)
-      g_error ("%s: read %" G_GUINT64_FORMAT ", should be %" G_GUINT64_FORMAT, count->name,
-               count->read, count->claimed);
-  }
-}
-
-static void
-test_every_layout (DumpiFixture *f, gconstpointer mask)
-{
-  f->build->mask = (uint8_t) GPOINTER_TO_UINT (mask);
   add_every_layout (f->build);
   dumpi_fixture_open (f);
-  check_counts_agree (f->stream.trace, 0);
+  calls = dumpi_testing_calls (f->stream.trace, 0);
+  g_assert_cmpuint (g_hash_table_size (calls), >, 0);
 }
 
 static void
-test_sends (DumpiFixture *f, gconstpointer unused)
+test_sends (DumpiFixture *f)
 {
-  (void) unused;
   dumpi_build_call (f->build, 4, "4 2 4 4 2", 3, DOUBLE, 5, 17, 4);
   dumpi_build_call (f->build, 9, "4 2 4 4 2 4", 10, CHAR, -1, 1, WORLD, 9);
   dumpi_fixture_open (f);
@@ -151,9 +131,8 @@ test_sends (DumpiFixture *f, gconstpointer unused)
 #define STATUS "4 4 1 1 4"
 
 static void
-test_blocking_receives (DumpiFixture *f, gconstpointer unused)
+test_blocking_receives (DumpiFixture *f)
 {
-  (void) unused;
   dumpi_build_call (f->build, 1, "4 2 4 4 2 4" STATUS, 8, INT, -1, -1, WORLD, 1, 20, 6, 0, 0, 3);
   dumpi_build_call (f->build, 1, "4 2 4 4 2 4" STATUS, 8, INT, -1, -1, WORLD, 1, 0, -1, 0, 0, -1);
   dumpi_build_call (f->build, 1, "4 2 4 4 2 4", 8, INT, -2, 0, WORLD, 0);
@@ -168,9 +147,8 @@ test_blocking_receives (DumpiFixture *f, gconstpointer unused)
 
 /* Masks without the low bits say that no status is written at all. */
 static void
-test_no_statuses (DumpiFixture *f, gconstpointer unused)
+test_no_statuses (DumpiFixture *f)
 {
-  (void) unused;
   f->build->mask = 0x4c;
   dumpi_build_call (f->build, 1, "4 2 4 4 2", 8, INT, -1, 0, WORLD);
   dumpi_build_call (f->build, 18, "4  4 4", 1, 1, 5);
@@ -184,14 +162,10 @@ test_no_statuses (DumpiFixture *f, gconstpointer unused)
 /* Two wildcard receives share request 5 and complete in order; a third one,
  * on request 6, is cancelled; a fourth, on 7, is a receive from nobody. */
 static void
-test_wildcards_are_resolved_by_later_calls (DumpiFixture *f, gconstpointer unused)
+test_wildcards_are_resolved_by_later_calls (DumpiFixture *f)
 {
-  static const int sources[] = { 2, 4, TRACE_ANY_SOURCE, TRACE_ANY_SOURCE };
-  static const int peers[] = { TRACE_ANY_SOURCE, TRACE_ANY_SOURCE, TRACE_ANY_SOURCE,
-                               TRACE_PROC_NULL };
   static const int requests[] = { 5, 5, 6, 7 };
 
-  (void) unused;
   for (guint i = 0; i < 4; i++)
     dumpi_build_call (f->build, 12, "4 2 4 4 2 4", 1, INT, -1, 0, WORLD, requests[i]);
   dumpi_build_call (f->build, 13, "4 4" STATUS, 5, 1, 4, 2, 0, 0, 0);
@@ -200,17 +174,13 @@ test_wildcards_are_resolved_by_later_calls (DumpiFixture *f, gconstpointer unuse
                     0, 0, 0, -1, 0, 0, 0, 4, 4, 0, 0, 0);
   dumpi_fixture_open (f);
 
-  for (guint i = 0; i < 4; i++) {
-    EXPECT (&f->stream, "irecv");
-    g_assert_cmpint (f->stream.op.peer, ==, peers[i]);
-    g_assert_cmpint (f->stream.op.matched_source, ==, sources[i]);
-  }
+  EXPECT (&f->stream, "irecv peer=any matched_source=2", "irecv peer=any matched_source=4",
+          "irecv peer=any matched_source=any", "irecv peer=null matched_source=any");
 }
 
 static void
-test_persistent_wildcard_from_nobody (DumpiFixture *f, gconstpointer unused)
+test_persistent_wildcard_from_nobody (DumpiFixture *f)
 {
-  (void) unused;
   dumpi_build_call (f->build, 30, "4 2 4 4 2 4", 1, INT, -1, 0, WORLD, 3);
   dumpi_build_call (f->build, 32, "4 4 4", 1, 1, 3);
   dumpi_build_call (f->build, 13, "4 4" STATUS, 3, 1, 0, -1, 0, 0, 0);
@@ -221,9 +191,8 @@ test_persistent_wildcard_from_nobody (DumpiFixture *f, gconstpointer unused)
 
 /* It gets a message of 2, then one of 3. */
 static void
-test_persistent_wildcard_from_several (DumpiFixture *f, gconstpointer unused)
+test_persistent_wildcard_from_several (DumpiFixture *f)
 {
-  (void) unused;
   dumpi_build_call (f->build, 30, "4 2 4 4 2 4", 1, INT, -1, 0, WORLD, 3);
   for (int source = 2; source <= 3; source++) {
     dumpi_build_call (f->build, 31, "4", 3);
@@ -236,9 +205,8 @@ test_persistent_wildcard_from_several (DumpiFixture *f, gconstpointer unused)
 
 /* The status of a wait is not that of an older receive with the same handle. */
 static void
-test_wildcard_after_a_freed_request (DumpiFixture *f, gconstpointer unused)
+test_wildcard_after_a_freed_request (DumpiFixture *f)
 {
-  (void) unused;
   dumpi_build_call (f->build, 12, "4 2 4 4 2 4", 1, INT, -1, 0, WORLD, 5);
   dumpi_build_call (f->build, 15, "4", 5);
   dumpi_build_call (f->build, 12, "4 2 4 4 2 4", 1, INT, -1, 0, WORLD, 5);
@@ -250,9 +218,8 @@ test_wildcard_after_a_freed_request (DumpiFixture *f, gconstpointer unused)
 
 /* Only 8 bits of a request counted then. */
 static void
-test_wildcard_of_an_old_version (DumpiFixture *f, gconstpointer unused)
+test_wildcard_of_an_old_version (DumpiFixture *f)
 {
-  (void) unused;
   dumpi_fixture_restart (f, 0, 6, 6);
   dumpi_build_call (f->build, 12, "4 2 4 4 2 4", 1, INT, -1, 0, WORLD, 0x1234502);
   dumpi_build_call (f->build, 13, "4 4" STATUS, 0x6543202, 1, 4, 6, 0, 0, 0);
@@ -262,9 +229,8 @@ test_wildcard_of_an_old_version (DumpiFixture *f, gconstpointer unused)
 }
 
 static void
-test_sendrecv (DumpiFixture *f, gconstpointer unused)
+test_sendrecv (DumpiFixture *f)
 {
-  (void) unused;
   dumpi_build_call (f->build, 33, "4 2 4 4  4 2 4 4  2 4", 2, INT, 1, 11, 3, DOUBLE, 2, 22, WORLD,
                     0);
   dumpi_build_call (f->build, 34, "4 2 4 4 4 4 2 4", 5, CHAR, -2, 1, 7, 2, WORLD, 0);
@@ -275,20 +241,8 @@ test_sendrecv (DumpiFixture *f, gconstpointer unused)
 }
 
 static void
-check_completed (DumpiFixture *f, TraceOpKind kind, guint n_requests, guint n_completed,
-                 guint first)
+test_completions (DumpiFixture *f)
 {
-  EXPECT (&f->stream, trace_op_name (kind));
-  g_assert_cmpuint (f->stream.op.n_requests, ==, n_requests);
-  g_assert_cmpuint (f->stream.op.n_completed, ==, n_completed);
-  if (n_completed > 0)
-    g_assert_cmpuint (f->stream.op.completed[0], ==, first);
-}
-
-static void
-test_completions (DumpiFixture *f, gconstpointer unused)
-{
-  (void) unused;
   dumpi_build_call (f->build, 13, "4 4", 8, 0);
   dumpi_build_call (f->build, 18, "4  4 4 4  4", 2, 2, 8, 9, 0);
   dumpi_build_call (f->build, 16, "4  4 4 4  4 4", 2, 2, 8, 9, 1, 0);
@@ -303,26 +257,19 @@ test_completions (DumpiFixture *f, gconstpointer unused)
   dumpi_build_call (f->build, 21, "4  4 4 4  4  4 4  4", 2, 2, 8, 9, 0, 1, 1, 0);
   dumpi_fixture_open (f);
 
-  check_completed (f, TRACE_OP_WAIT, 1, 1, 0);
-  g_assert_cmpuint (f->stream.op.requests[0], ==, 8);
-  check_completed (f, TRACE_OP_WAIT, 2, 2, 0);
-  g_assert_cmpuint (f->stream.op.requests[1], ==, 9);
-  check_completed (f, TRACE_OP_WAIT_SOME, 2, 1, 1);
-  check_completed (f, TRACE_OP_WAIT_SOME, 2, 0, 0);
-  check_completed (f, TRACE_OP_WAIT_SOME, 2, 0, 0);
-  check_completed (f, TRACE_OP_WAIT_SOME, 2, 2, 1);
-  check_completed (f, TRACE_OP_TEST, 1, 0, 0);
-  check_completed (f, TRACE_OP_TEST, 1, 1, 0);
-  check_completed (f, TRACE_OP_TEST, 2, 0, 0);
-  check_completed (f, TRACE_OP_TEST, 2, 1, 1);
-  check_completed (f, TRACE_OP_TEST, 2, 2, 0);
-  check_completed (f, TRACE_OP_TEST, 2, 0, 0);
+  EXPECT (&f->stream, "wait n_requests=1 requests[0]=8 n_completed=1 completed[0]=0",
+          "wait n_requests=2 requests[1]=9 n_completed=2 completed[0]=0",
+          "wait_some n_requests=2 n_completed=1 completed[0]=1",
+          "wait_some n_requests=2 n_completed=0", "wait_some n_requests=2 n_completed=0",
+          "wait_some n_requests=2 n_completed=2 completed[0]=1", "test n_requests=1 n_completed=0",
+          "test n_requests=1 n_completed=1 completed[0]=0", "test n_requests=2 n_completed=0",
+          "test n_requests=2 n_completed=1 completed[0]=1",
+          "test n_requests=2 n_completed=2 completed[0]=0", "test n_requests=2 n_completed=0");
 }
 
 static void
-test_probes (DumpiFixture *f, gconstpointer unused)
+test_probes (DumpiFixture *f)
 {
-  (void) unused;
   dumpi_build_call (f->build, 23, "4 4 2 4" STATUS, -1, 5, WORLD, 1, 0, 3, 0, 0, 5);
   dumpi_build_call (f->build, 22, "4 4 2 4 4", 2, 5, WORLD, 0, 0);
   dumpi_build_call (f->build, 22, "4 4 2 4 4", 2, 5, WORLD, 1, 0);
@@ -335,9 +282,8 @@ test_probes (DumpiFixture *f, gconstpointer unused)
 /* 0.6.1: argc twice, statuses without tag, one number for the indices of
  * Type_struct and the coordinates of Cart_get, 8-bit requests. */
 static void
-test_old_version (DumpiFixture *f, gconstpointer unused)
+test_old_version (DumpiFixture *f)
 {
-  (void) unused;
   dumpi_fixture_restart (f, 0, 6, 1);
   dumpi_build_call (f->build, 124, "4 4 s", 1, 1, "./a.out");
   dumpi_build_call (f->build, 40, "4  4 4  4  4 2  2", 1, 1, 3, 0, 1, INT, 28);
@@ -353,9 +299,8 @@ test_old_version (DumpiFixture *f, gconstpointer unused)
 }
 
 static void
-test_unrecorded_calls_are_told (DumpiFixture *f, gconstpointer unused)
+test_unrecorded_calls_are_told (DumpiFixture *f)
 {
-  (void) unused;
   dumpi_build_init (f->build);
   dumpi_build_finalize (f->build);
   f->build->ignored[65] = 83;
@@ -369,46 +314,40 @@ test_unrecorded_calls_are_told (DumpiFixture *f, gconstpointer unused)
 }
 
 static void
-test_place (DumpiFixture *f, gconstpointer unused)
+test_place (DumpiFixture *f)
 {
-  (void) unused;
   dumpi_build_init (f->build);
   dumpi_fixture_open (f);
   EXPECT (&f->stream, "init");
   g_assert_cmpstr (trace_cursor_place (f->stream.cursor), ==, "t-0000.bin:0x10");
 }
 
-#define ADD(path, test)                                                              \
-  g_test_add ("/traces/dumpi/" path, DumpiFixture, NULL, dumpi_fixture_set_up, test, \
-              dumpi_fixture_tear_down)
-#define ADD_WITH(path, data, test)                                                                \
-  g_test_add ("/traces/dumpi/" path, DumpiFixture, GUINT_TO_POINTER (data), dumpi_fixture_set_up, \
-              test, dumpi_fixture_tear_down)
+static const DumpiTest tests[] = {
+  { "gap/wall", test_gap_is_start_minus_previous_end, 0 },
+  { "gap/processor", test_processor_times_when_there_are_no_others, 0 },
+  { "gap/none", test_no_times, 0 },
+  { "gap/wrap", test_seconds_wrap, 0 },
+  { "layouts/usual", test_every_layout, 0x4f },
+  { "layouts/counters", test_every_layout, 0xcf },
+  { "layouts/wall-only", test_every_layout, 0x0b },
+  { "ops/send", test_sends, 0 },
+  { "ops/recv", test_blocking_receives, 0 },
+  { "ops/no-statuses", test_no_statuses, 0 },
+  { "ops/wildcards", test_wildcards_are_resolved_by_later_calls, 0 },
+  { "ops/persistent", test_persistent_wildcard_from_nobody, 0 },
+  { "ops/persistent-several", test_persistent_wildcard_from_several, 0 },
+  { "ops/wildcard-after-free", test_wildcard_after_a_freed_request, 0 },
+  { "ops/sendrecv", test_sendrecv, 0 },
+  { "ops/completions", test_completions, 0 },
+  { "ops/probes", test_probes, 0 },
+  { "versions/0.6.1", test_old_version, 0 },
+  { "versions/0.6.6", test_wildcard_of_an_old_version, 0 },
+  { "warnings/unrecorded", test_unrecorded_calls_are_told, 0 },
+  { "place", test_place, 0 },
+};
 
 int
 main (int argc, char **argv)
 {
-  g_test_init (&argc, &argv, NULL);
-  ADD ("gap/wall", test_gap_is_start_minus_previous_end);
-  ADD ("gap/processor", test_processor_times_when_there_are_no_others);
-  ADD ("gap/none", test_no_times);
-  ADD ("gap/wrap", test_seconds_wrap);
-  ADD_WITH ("layouts/usual", 0x4f, test_every_layout);
-  ADD_WITH ("layouts/counters", 0xcf, test_every_layout);
-  ADD_WITH ("layouts/wall-only", 0x0b, test_every_layout);
-  ADD ("ops/send", test_sends);
-  ADD ("ops/recv", test_blocking_receives);
-  ADD ("ops/no-statuses", test_no_statuses);
-  ADD ("ops/wildcards", test_wildcards_are_resolved_by_later_calls);
-  ADD ("ops/persistent", test_persistent_wildcard_from_nobody);
-  ADD ("ops/persistent-several", test_persistent_wildcard_from_several);
-  ADD ("ops/wildcard-after-free", test_wildcard_after_a_freed_request);
-  ADD ("ops/sendrecv", test_sendrecv);
-  ADD ("ops/completions", test_completions);
-  ADD ("ops/probes", test_probes);
-  ADD ("versions/0.6.1", test_old_version);
-  ADD ("versions/0.6.6", test_wildcard_of_an_old_version);
-  ADD ("warnings/unrecorded", test_unrecorded_calls_are_told);
-  ADD ("place", test_place);
-  return g_test_run ();
+  return dumpi_testing_main (argc, argv, tests, G_N_ELEMENTS (tests));
 }

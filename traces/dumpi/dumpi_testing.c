@@ -3,6 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "traces/dumpi/dumpi_testing.h"
 
+#include "traces/dumpi/dumpi_format.h"
+#include "traces/trace_file.h"
+
 #include <string.h>
 
 #define CALL_NS 500
@@ -159,24 +162,74 @@ dumpi_build_write (DumpiBuild *build, const char *folder, uint32_t n_ranks)
     g_autofree char *name = g_strdup_printf ("t-%04u.bin", rank);
     g_autofree char *other = trace_testing_write (folder, name, bytes->data, bytes->len);
   }
-  return trace_testing_write (folder, "t.meta", meta, strlen (meta));
+  return trace_testing_write_text (folder, "t.meta", meta);
 }
 
-void
-dumpi_fixture_set_up (DumpiFixture *f, gconstpointer version)
+GHashTable *
+dumpi_testing_calls (Trace *trace, uint32_t rank)
 {
-  (void) version;
-  f->folder = trace_testing_folder ();
-  f->build = dumpi_build_new (13, 0, 0);
-  f->build->between_ns = 0;
+  const char *path = trace_path (trace), *ending = strrchr (path, '.');
+  g_autofree char *bin = g_strdup_printf ("%.*s-%04u.bin", (int) (ending - path), path, rank);
+  g_autofree char *found = trace_file_find (bin);
+  GHashTable *calls = g_hash_table_new (g_str_hash, g_str_equal);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (TraceCursor) cursor = trace_cursor_new (trace, rank, &error);
+  g_autoptr (DumpiFile) file = NULL;
+  TraceNext next;
+  TraceOp op;
+
+  g_assert_no_error (error);
+  g_assert_nonnull (found);
+  file = dumpi_file_open (found, &error);
+  g_assert_no_error (error);
+  while ((next = trace_cursor_next (cursor, &op, &error)) == TRACE_NEXT_OPERATION)
+    if (op.kind != TRACE_OP_COMPUTE) {
+      guint n = GPOINTER_TO_UINT (g_hash_table_lookup (calls, op.name));
+
+      g_hash_table_insert (calls, (gpointer) op.name, GUINT_TO_POINTER (n + 1));
+    }
+  g_assert_no_error (error);
+  g_assert_cmpint (next, ==, TRACE_NEXT_END);
+  for (uint32_t id = 0; id < DUMPI_N_COUNTS; id++) {
+    uint64_t made, ignored;
+
+    g_assert_true (dumpi_file_counts (file, id, &made, &ignored));
+    if (dumpi_calls[id].name != NULL) {
+      guint n = GPOINTER_TO_UINT (g_hash_table_lookup (calls, dumpi_calls[id].name));
+
+      if (n != made - MIN (ignored, made))
+        g_error ("%s: %u records of %s, of %" G_GUINT64_FORMAT " with %" G_GUINT64_FORMAT
+                 " ignored",
+                 bin, n, dumpi_calls[id].name, made, ignored);
+    }
+  }
+  return calls;
 }
 
-void
-dumpi_fixture_tear_down (DumpiFixture *f, gconstpointer unused)
+static void
+run_test (gconstpointer data)
 {
-  (void) unused;
-  trace_testing_stream_close (&f->stream);
-  trace_testing_remove (f->folder);
+  const DumpiTest *test = data;
+  g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
+  DumpiFixture f = { .folder = folder, .build = dumpi_build_new (13, 0, 0) };
+
+  f.build->between_ns = 0;
+  if (test->mask != 0)
+    f.build->mask = test->mask;
+  test->run (&f);
+  trace_testing_stream_close (&f.stream);
+}
+
+int
+dumpi_testing_main (int argc, char **argv, const DumpiTest *tests, guint n_tests)
+{
+  g_test_init (&argc, &argv, NULL);
+  for (guint i = 0; i < n_tests; i++) {
+    g_autofree char *path = g_strconcat ("/traces/dumpi/", tests[i].path, NULL);
+
+    g_test_add_data_func (path, &tests[i], run_test);
+  }
+  return g_test_run ();
 }
 
 void

@@ -37,6 +37,11 @@ GByteArray *dumpi_build_end (DumpiBuild *build, guint n_offsets);
  * Returns the path of t.meta. */
 char *dumpi_build_write (DumpiBuild *build, const char *folder, uint32_t n_ranks);
 
+/* Reads the stream of a rank, which must have each call as often as the footer of its file PREFIX-NNNN.bin
+ * counts it; trace_path() is PREFIX.meta.  Returns the number (GUINT_TO_POINTER) of each MPI call by its name;
+ * the caller unrefs. */
+GHashTable *dumpi_testing_calls (Trace *trace, uint32_t rank);
+
 /* A file of a few calls and its stream; calls are added before reading. */
 typedef struct {
   char *folder;
@@ -44,9 +49,16 @@ typedef struct {
   TraceTestingStream stream; /* once it is open */
 } DumpiFixture;
 
-/* For g_test_add(): a build of version 13.0.0 without time between calls. */
-void dumpi_fixture_set_up (DumpiFixture *f, gconstpointer unused);
-void dumpi_fixture_tear_down (DumpiFixture *f, gconstpointer unused);
+/* A test gets a build of version 13.0.0 without time between calls. */
+typedef struct {
+  const char *path; /* after /traces/dumpi/ */
+  void (*run) (DumpiFixture *f);
+  uint8_t mask; /* of the build; 0: the usual one */
+} DumpiTest;
+
+/* The main() of a program with these tests, which must live as long. */
+int dumpi_testing_main (int argc, char **argv, const DumpiTest *tests, guint n_tests);
+
 /* A different version of the format. */
 void dumpi_fixture_restart (DumpiFixture *f, uint8_t major, uint8_t minor, uint8_t patch);
 /* Ends the file and opens rank 0 of a trace of 8 ranks. */

@@ -18,24 +18,8 @@ add_put (DumpiBuild *b, int target, int window)
 }
 
 static void
-check (const DumpiFixture *f, uint32_t comm, uint32_t window)
+test_accesses (DumpiFixture *f)
 {
-  g_assert_cmpuint (f->stream.op.comm, ==, comm);
-  g_assert_cmpuint (f->stream.op.window, ==, window);
-}
-
-static void
-check_values (const DumpiFixture *f, const int32_t *values, uint32_t n)
-{
-  g_assert_cmpuint (f->stream.op.n_values, ==, n);
-  for (uint32_t i = 0; i < n; i++)
-    g_assert_cmpint (f->stream.op.values[i], ==, values[i]);
-}
-
-static void
-test_accesses (DumpiFixture *f, gconstpointer unused)
-{
-  (void) unused;
   add_window (f->build, 5, WINDOW);
   dumpi_build_call (f->build, 146, "1 2", 0, WINDOW);
   add_put (f->build, 2, WINDOW);
@@ -45,43 +29,29 @@ test_accesses (DumpiFixture *f, gconstpointer unused)
   dumpi_build_call (f->build, 147, "2", WINDOW);
   dumpi_fixture_open (f);
 
-  EXPECT (&f->stream, "win_create");
-  check (f, 5, WINDOW);
-  g_assert_cmpint (f->stream.op.call_ps, ==, 500000);
-  EXPECT (&f->stream, "win_fence");
-  check (f, 5, WINDOW);
-  EXPECT (&f->stream, "put");
-  check (f, 5, WINDOW);
-  g_assert_cmpint (f->stream.op.peer, ==, 2);
-  g_assert_cmpuint (f->stream.op.bytes, ==, 64);
-  g_assert_cmpuint (f->stream.op.recv_bytes, ==, 0);
-  EXPECT (&f->stream, "get peer=4 recv_bytes=12 bytes=0", "put name=MPI_Accumulate bytes=8",
-          "put peer=null", "win_free");
-  check (f, 5, WINDOW);
+  EXPECT (&f->stream, "win_create comm=5 window=3 call_ps=500000", "win_fence comm=5 window=3",
+          "put comm=5 window=3 peer=2 bytes=64 recv_bytes=0", "get peer=4 recv_bytes=12 bytes=0",
+          "put name=MPI_Accumulate bytes=8", "put peer=null", "win_free comm=5 window=3");
   trace_testing_stream_end (&f->stream);
 }
 
 static void
-test_locks (DumpiFixture *f, gconstpointer unused)
+test_locks (DumpiFixture *f)
 {
-  (void) unused;
   add_window (f->build, WORLD, WINDOW);
   dumpi_build_call (f->build, 149, "1 4 1 2", 1, 7, 0, WINDOW);
   add_put (f->build, 7, WINDOW);
   dumpi_build_call (f->build, 153, "4 2", 7, WINDOW);
   dumpi_fixture_open (f);
 
-  EXPECT (&f->stream, "win_create", "call", "put", "win_flush");
-  check (f, WORLD, WINDOW);
-  g_assert_cmpint (f->stream.op.peer, ==, 7);
+  EXPECT (&f->stream, "win_create", "call", "put", "win_flush comm=world window=3 peer=7");
   trace_testing_stream_end (&f->stream);
 }
 
 /* The same handle means another window after it was freed. */
 static void
-test_handle_is_given_again (DumpiFixture *f, gconstpointer unused)
+test_handle_is_given_again (DumpiFixture *f)
 {
-  (void) unused;
   add_window (f->build, WORLD, WINDOW);
   dumpi_build_call (f->build, 147, "2", WINDOW);
   add_window (f->build, 5, WINDOW);
@@ -90,9 +60,8 @@ test_handle_is_given_again (DumpiFixture *f, gconstpointer unused)
   add_put (f->build, 1, WINDOW);
   dumpi_fixture_open (f);
 
-  EXPECT (&f->stream, "win_create", "win_free", "win_create", "put");
-  check (f, 5, WINDOW);
-  EXPECT (&f->stream, "win_free", "unsupported name=MPI_Put");
+  EXPECT (&f->stream, "win_create", "win_free", "win_create", "put comm=5 window=3", "win_free",
+          "unsupported name=MPI_Put");
   g_assert_true (trace_testing_warned (f->stream.trace, "MPI_Put"));
 }
 
@@ -110,18 +79,10 @@ add_groups (DumpiBuild *b)
 }
 
 static void
-skip_groups (DumpiFixture *f)
+test_post_and_start (DumpiFixture *f)
 {
-  EXPECT (&f->stream, "comm_group", "group_incl", "group_range_incl", "group_excl");
-}
-
-static void
-test_post_and_start (DumpiFixture *f, gconstpointer unused)
-{
-  static const int32_t some[] = { 6, 1 }, range[] = { 7, 5, 3 }, rest[] = { 7, 3 };
   DumpiBuild *b = f->build;
 
-  (void) unused;
   add_window (b, WORLD, WINDOW);
   add_groups (b);
   dumpi_build_call (b, 150, "2 1 2", SOME, 0, WINDOW);
@@ -134,30 +95,22 @@ test_post_and_start (DumpiFixture *f, gconstpointer unused)
   dumpi_build_call (b, 144, "2", WINDOW);
   dumpi_fixture_open (f);
 
-  EXPECT (&f->stream, "win_create");
-  skip_groups (f);
-  EXPECT (&f->stream, "win_post");
-  check_values (f, some, 2);
-  EXPECT (&f->stream, "win_start");
-  check_values (f, range, 3);
-  EXPECT (&f->stream, "win_complete");
-  check_values (f, range, 3);
-  EXPECT (&f->stream, "call", "win_wait");
-  check_values (f, some, 2);
-  EXPECT (&f->stream, "win_start");
-  check_values (f, rest, 2);
-  EXPECT (&f->stream, "win_start n_values=8", "win_complete values[7]=7");
+  EXPECT (&f->stream, "win_create", "comm_group", "group_incl", "group_range_incl", "group_excl",
+          "win_post n_values=2 values[0]=6 values[1]=1",
+          "win_start n_values=3 values[0]=7 values[1]=5 values[2]=3",
+          "win_complete n_values=3 values[0]=7 values[1]=5 values[2]=3", "call",
+          "win_wait n_values=2 values[0]=6 values[1]=1",
+          "win_start n_values=2 values[0]=7 values[1]=3", "win_start n_values=8",
+          "win_complete values[7]=7");
   g_assert_cmpuint (trace_warnings (f->stream.trace)->len, ==, 0);
 }
 
 /* The ranks of a group of another communicator are not those of the window. */
 static void
-test_foreign_groups (DumpiFixture *f, gconstpointer unused)
+test_foreign_groups (DumpiFixture *f)
 {
-  static const int32_t some[] = { 6, 1 };
   DumpiBuild *b = f->build;
 
-  (void) unused;
   add_window (b, 5, WINDOW);
   add_groups (b);
   dumpi_build_call (b, 150, "2 1 2", SOME, 0, WINDOW);
@@ -168,21 +121,17 @@ test_foreign_groups (DumpiFixture *f, gconstpointer unused)
   dumpi_build_call (b, 150, "2 1 2", SOME, 0, WINDOW);
   dumpi_fixture_open (f);
 
-  EXPECT (&f->stream, "win_create");
-  skip_groups (f);
-  EXPECT (&f->stream, "unsupported name=MPI_Win_post", "comm_group comm=5", "group_incl",
-          "win_post");
-  check_values (f, some, 2);
-  EXPECT (&f->stream, "comm_dup", "unsupported");
+  EXPECT (&f->stream, "win_create", "comm_group", "group_incl", "group_range_incl", "group_excl",
+          "unsupported name=MPI_Win_post", "comm_group comm=5", "group_incl",
+          "win_post n_values=2 values[0]=6 values[1]=1", "comm_dup", "unsupported");
 }
 
 /* A range of two thousand million ranks, a stride of 0, a rank too many. */
 static void
-test_impossible_groups (DumpiFixture *f, gconstpointer unused)
+test_impossible_groups (DumpiFixture *f)
 {
   DumpiBuild *b = f->build;
 
-  (void) unused;
   add_window (b, WORLD, WINDOW);
   dumpi_build_call (b, 72, "2 2", WORLD, ALL);
   dumpi_build_call (b, 78, "2 4 4 4 4 4 4 2", ALL, 1, 1, 3, 0, 2147483647, 1, SOME);
@@ -198,19 +147,17 @@ test_impossible_groups (DumpiFixture *f, gconstpointer unused)
           "group_range_incl", "unsupported", "group_excl", "group_incl", "unsupported");
 }
 
-#define ADD(path, test)                                                                      \
-  g_test_add ("/traces/dumpi/windows/" path, DumpiFixture, NULL, dumpi_fixture_set_up, test, \
-              dumpi_fixture_tear_down)
+static const DumpiTest tests[] = {
+  { "windows/accesses", test_accesses, 0 },
+  { "windows/locks", test_locks, 0 },
+  { "windows/handle-is-given-again", test_handle_is_given_again, 0 },
+  { "windows/post-and-start", test_post_and_start, 0 },
+  { "windows/foreign-groups", test_foreign_groups, 0 },
+  { "windows/impossible-groups", test_impossible_groups, 0 },
+};
 
 int
 main (int argc, char **argv)
 {
-  g_test_init (&argc, &argv, NULL);
-  ADD ("accesses", test_accesses);
-  ADD ("locks", test_locks);
-  ADD ("handle-is-given-again", test_handle_is_given_again);
-  ADD ("post-and-start", test_post_and_start);
-  ADD ("foreign-groups", test_foreign_groups);
-  ADD ("impossible-groups", test_impossible_groups);
-  return g_test_run ();
+  return dumpi_testing_main (argc, argv, tests, G_N_ELEMENTS (tests));
 }

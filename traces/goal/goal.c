@@ -165,8 +165,8 @@ compare_places (gconstpointer a, gconstpointer b)
   return (one > other) - (one < other);
 }
 
-/* Sorts the graph, and lists the places that each place waits for.  To be called
- * once, with all nodes and edges there; FALSE as sort_nodes(). */
+/* Sorts the graph, and lists the places that each place waits for.  Called once,
+ * with all nodes and edges there; FALSE as sort_nodes(). */
 static gboolean
 goal_graph_sort (GoalGraph *graph, uint32_t *node, uint32_t *on)
 {
@@ -290,9 +290,7 @@ fail (const GoalBinary *binary, uint64_t at, TraceError code, GError **error, co
   va_start (arguments, format);
   message = g_strdup_vprintf (format, arguments);
   va_end (arguments);
-  g_set_error (error, TRACE_ERROR, (gint) code, "%s:0x%" G_GINT64_MODIFIER "x: %s", binary->name,
-               at, message);
-  return FALSE;
+  return TRACE_FAIL (code, error, "%s:0x%" G_GINT64_MODIFIER "x: %s", binary->name, at, message);
 }
 
 static gboolean
@@ -614,13 +612,10 @@ read_rank (GoalCursor *cursor, GError **error)
   other = describe_node (cursor, on);
   cursor->at = g_array_index (cursor->graph->nodes, GoalNode, node).at;
   if (node == on)
-    g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT, "%s: rank %u: %s waits for itself",
-                 cursor_place (cursor), cursor->rank, one);
-  else
-    g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT,
-                 "%s: rank %u: %s and %s wait for each other", cursor_place (cursor), cursor->rank,
-                 one, other);
-  return FALSE;
+    return TRACE_FAIL (TRACE_ERROR_FORMAT, error, "%s: rank %u: %s waits for itself",
+                       cursor_place (cursor), cursor->rank, one);
+  return TRACE_FAIL (TRACE_ERROR_FORMAT, error, "%s: rank %u: %s and %s wait for each other",
+                     cursor_place (cursor), cursor->rank, one, other);
 }
 
 static TraceNext
@@ -687,5 +682,4 @@ const TraceFormat trace_format_goal = {
   .cursor_free = cursor_free,
   .cursor_next = cursor_next,
   .cursor_place = cursor_place,
-  .call_counts = trace_no_call_counts,
 };

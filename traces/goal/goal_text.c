@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "traces/goal/goal_private.h"
+#include "traces/format.h"
 
 #include "traces/trace.h"
 #include "traces/trace_file.h"
@@ -145,28 +146,6 @@ typedef struct {
   gsize n, capacity;
 } GoalLabels;
 
-static GoalLabels *
-goal_labels_new (void)
-{
-  GoalLabels *labels = g_new (GoalLabels, 1);
-
-  labels->n = 0;
-  labels->capacity = LEAST_CAPACITY;
-  labels->places = g_new0 (Label, labels->capacity);
-  return labels;
-}
-
-static void
-goal_labels_free (GoalLabels *labels)
-{
-  if (labels == NULL)
-    return;
-  g_free (labels->places);
-  g_free (labels);
-}
-
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (GoalLabels, goal_labels_free)
-
 /* The place that the label has or would get. */
 static Label *
 find_place (const GoalLabels *labels, const char *text, gsize length)
@@ -276,11 +255,10 @@ fail (const Reading *reading, const GoalToken *token, TraceError code, GError **
   va_start (arguments, format);
   message = g_strdup_vprintf (format, arguments);
   va_end (arguments);
-  g_set_error (
-      error, TRACE_ERROR, (gint) code, "%s:%" G_GUINT64_FORMAT ": %s", text->name,
+  return TRACE_FAIL (
+      code, error, "%s:%" G_GUINT64_FORMAT ": %s", text->name,
       line_from (text, reading->known_at, reading->known_line, (gsize) (token->text - text->data)),
       message);
-  return FALSE;
 }
 
 static gboolean
@@ -441,7 +419,7 @@ typedef struct {
   Reading reading;
   uint32_t n_ranks;
   GoalGraph *graph;
-  GoalLabels *labels;
+  GoalLabels labels;
 } RankReading;
 
 /* Reads the rest of an operation.  begin: its first word, a label or the verb. */
@@ -479,7 +457,7 @@ read_operation (RankReading *rank, const GoalToken *begin, const GoalToken *verb
     for (guint i = 0; i < G_N_ELEMENTS (g2_verbs); i++)
       if (goal_token_is (verb, g2_verbs[i]))
         return fail (reading, verb, TRACE_ERROR_FORMAT, error,
-                     "\"%.*s\" is of the .g2 dialect of LogGOPSim2, which cannot be read",
+                     "\"%.*s\" belongs to the .g2 dialect of LogGOPSim2, which cannot be read",
                      shown_length (verb), verb->text);
     return fail_expected (reading, verb, "\"send\", \"recv\" or \"calc\"", error);
   }
@@ -506,7 +484,7 @@ read_dependency (RankReading *rank, const GoalToken *label, gboolean on_start, G
   if (labels[1].kind != GOAL_TOKEN_WORD)
     return fail_expected (&rank->reading, &labels[1], "a label", error);
   for (guint i = 0; i < 2; i++) {
-    const Label *place = find_place (rank->labels, labels[i].text, labels[i].length);
+    const Label *place = find_place (&rank->labels, labels[i].text, labels[i].length);
 
     if (place->text == NULL)
       return fail (&rank->reading, &labels[i], TRACE_ERROR_FORMAT, error,
@@ -531,7 +509,7 @@ read_statement (RankReading *rank, const GoalToken *first, GError **error)
   if (goal_token_is (&second, ":")) {
     GoalToken verb = goal_scan (&rank->reading.scanner);
 
-    if (!goal_labels_add (rank->labels, first->text, first->length, rank->graph->nodes->len))
+    if (!goal_labels_add (&rank->labels, first->text, first->length, rank->graph->nodes->len))
       return fail (&rank->reading, first, TRACE_ERROR_FORMAT, error,
                    "label \"%.*s\" is already defined in this rank", shown_length (first),
                    first->text);
@@ -550,7 +528,6 @@ goal_text_read (const GoalText *text, uint32_t rank, GError **error)
 {
   const Block *block = &g_array_index (text->blocks, Block, rank);
   g_autoptr (GoalGraph) graph = goal_graph_new ();
-  g_autoptr (GoalLabels) labels = goal_labels_new ();
   RankReading reading = {
     .reading = { .text = text,
                  .known_at = block->begin,
@@ -558,14 +535,15 @@ goal_text_read (const GoalText *text, uint32_t rank, GError **error)
                  .scanner = { text->data + block->begin, text->data + block->end } },
     .n_ranks = text->blocks->len,
     .graph = graph,
-    .labels = labels,
+    .labels = { g_new0 (Label, LEAST_CAPACITY), 0, LEAST_CAPACITY },
   };
+  gboolean good = TRUE;
   GoalToken first;
 
-  while ((first = goal_scan (&reading.reading.scanner)).kind != GOAL_TOKEN_END)
-    if (!read_statement (&reading, &first, error))
-      return NULL;
-  return g_steal_pointer (&graph);
+  while (good && (first = goal_scan (&reading.reading.scanner)).kind != GOAL_TOKEN_END)
+    good = read_statement (&reading, &first, error);
+  g_free (reading.labels.places);
+  return good ? g_steal_pointer (&graph) : NULL;
 }
 
 uint64_t

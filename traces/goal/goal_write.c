@@ -208,12 +208,10 @@ write_graph (Writer *writer, uint32_t rank, GError **error)
                take_ns (writer, op.gap_ps));
     } else if (is_message && op.comm == TRACE_COMM_WORLD) {
       write_message (writer, op.kind == TRACE_OP_SEND, op.bytes, op.peer, op.tag);
-    } else {
-      g_set_error (error, TRACE_ERROR, TRACE_ERROR_WRITE,
-                   "%s: rank %u: a graph with %s cannot be expressed in this format",
-                   trace_cursor_place (cursor), rank, op.name);
-      return FALSE;
-    }
+    } else
+      return TRACE_FAIL (TRACE_ERROR_WRITE, error,
+                         "%s: rank %u: a graph with %s cannot be expressed in this format",
+                         trace_cursor_place (cursor), rank, op.name);
     if (op.cpu != 0)
       fprintf (writer->out, " cpu %u", op.cpu);
     putc ('\n', writer->out);

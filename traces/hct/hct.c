@@ -408,9 +408,8 @@ open_trace (Trace *trace, const char *path, const TraceOptions *options, uint32_
   }
   store->programs = g_new0 (Shared, store->index->programs->len);
   if (options->n_ranks != 0 && options->n_ranks != store->index->n_ranks) {
-    g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE,
-                 "%s: is of %u ranks, but %u ranks were asked for", store->path,
-                 store->index->n_ranks, options->n_ranks);
+    g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE, "%s: has %u ranks, but %u were asked for",
+                 store->path, store->index->n_ranks, options->n_ranks);
     store_free (store);
     return NULL;
   }
@@ -519,7 +518,7 @@ have_measures (Cursor *cursor, GError **error)
     return TRUE;
   if (cursor->n_measure_bytes > 0)
     return refill (cursor, error);
-  bad (cursor, "there are fewer measures than operations that have some", error);
+  bad (cursor, "the measures end before the operations do", error);
   return FALSE;
 }
 
@@ -579,7 +578,7 @@ set_measures (Cursor *cursor, const Record *record, TraceOp *op, GError **error)
   }
   if (good && !cursor->measures.bad && hct_check_measures (op))
     return TRUE;
-  bad (cursor, "a measure of it is impossible", error);
+  bad (cursor, "has an impossible measure", error);
   return FALSE;
 }
 
@@ -616,7 +615,7 @@ run_record (Cursor *cursor, uint32_t number, TraceOp *op, GError **error)
       return bad (cursor, "is impossible, or needs a newer version of this program", error);
   }
   if (patches != 0 && !hct_record_patch (op, patches, &cursor->place, &cursor->arrays))
-    return bad (cursor, "names a rank or an operation that there is not", error);
+    return bad (cursor, "refers to a rank or an operation that does not exist", error);
   if ((record->parameters | record->streamed) != 0 && !set_measures (cursor, record, op, error))
     return TRACE_NEXT_ERROR;
   hct_place_advance (&cursor->place, op->request);
@@ -676,5 +675,4 @@ const TraceFormat trace_format_hct = {
   .cursor_free = cursor_free,
   .cursor_next = cursor_next,
   .cursor_place = cursor_place,
-  .call_counts = trace_no_call_counts,
 };

@@ -187,7 +187,8 @@ main (int argc, char **argv)
     "validation/data/traces/otf2/sstmacro-10rank/traces.otf2",
     "validation/data/traces/dumpi/gen-lammps-lj-16/dumpi-2026.11.20.11.54.52.meta",
   };
-  g_autoptr (Trace) random = hct_testing_made_up (16, FALSE, random_op, GSIZE_TO_POINTER (100000));
+  g_autoptr (Trace) random =
+      trace_testing_made_up (16, FALSE, random_op, GSIZE_TO_POINTER (100000), NULL);
 
   if (argc > 1) {
     for (int i = 1; i < argc; i++) {

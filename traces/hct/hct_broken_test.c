@@ -32,15 +32,14 @@ sample_op (gconstpointer data, uint32_t rank, uint64_t index, TraceOp *op)
 static char *
 sample_file (gsize *n)
 {
-  char *folder = trace_testing_folder ();
-  g_autoptr (Trace) trace = hct_testing_made_up (3, FALSE, sample_op, NULL);
+  g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
+  g_autoptr (Trace) trace = trace_testing_made_up (3, FALSE, sample_op, NULL, NULL);
   g_autofree char *path = NULL;
   char *contents;
 
   trace_warn (trace, "something is missing");
   path = hct_testing_convert (trace, folder);
   g_assert_true (g_file_get_contents (path, &contents, n, NULL));
-  trace_testing_remove (folder);
   return contents;
 }
 
@@ -81,7 +80,7 @@ test_every_bit (void)
 {
   gsize n;
   g_autofree char *contents = sample_file (&n);
-  char *folder = trace_testing_folder ();
+  g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
 
   g_assert_cmpuint (n, <, 4096);
   for (gsize bit = 0; bit < 8 * n; bit++) {
@@ -91,7 +90,6 @@ test_every_bit (void)
     check_refused (folder, contents, n, what);
     contents[bit / 8] = (char) (contents[bit / 8] ^ 1 << bit % 8);
   }
-  trace_testing_remove (folder);
 }
 
 static void
@@ -99,14 +97,13 @@ test_every_length (void)
 {
   gsize n;
   g_autofree char *contents = sample_file (&n);
-  char *folder = trace_testing_folder ();
+  g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
 
   for (gsize length = 0; length < n; length++)
     check_refused (folder, contents, length, "a file that is too short");
   contents = g_realloc (contents, n + 1);
   contents[n] = '\n';
   check_refused (folder, contents, n + 1, "a byte behind the end");
-  trace_testing_remove (folder);
 }
 
 /* Parts of the file that are right by their checksums. */
@@ -125,11 +122,7 @@ seal_header (char *contents)
 static void
 check_message (char *contents, gsize n, const char *part)
 {
-  char *folder = trace_testing_folder ();
-  g_autofree char *path = trace_testing_write (folder, "t.hct", contents, n);
-
-  trace_testing_bad (path, TRACE_ERROR_FORMAT, part);
-  trace_testing_remove (folder);
+  trace_testing_bad_file ("t.hct", contents, n, TRACE_ERROR_FORMAT, part);
 }
 
 static void
@@ -137,7 +130,7 @@ test_header (void)
 {
   gsize n;
   g_autofree char *contents = sample_file (&n);
-  char *folder = trace_testing_folder ();
+  g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
   g_autofree char *path = NULL;
   g_autoptr (GError) error = NULL;
 
@@ -148,11 +141,10 @@ test_header (void)
   g_assert_no_error (error);
   set_u32 (contents, 8, HCT_MAJOR + 1);
   seal_header (contents);
-  check_message (contents, n, "is of version 2.7");
+  check_message (contents, n, "version 2.7, but");
   set_u32 (contents, 16, 0x04030201);
   seal_header (contents);
   check_message (contents, n, "other byte order");
-  trace_testing_remove (folder);
 }
 
 /* The first bytes are those of a .hct file, the rest of something else. */
@@ -219,7 +211,7 @@ test_impossible_index (void)
 static void
 test_write_fails (void)
 {
-  g_autoptr (Trace) trace = hct_testing_made_up (3, FALSE, sample_op, NULL);
+  g_autoptr (Trace) trace = trace_testing_made_up (3, FALSE, sample_op, NULL, NULL);
   g_autoptr (GError) error = NULL;
   FILE *full = fopen ("/dev/full", "wb");
 
@@ -274,7 +266,8 @@ static void
 test_wrong_operations (void)
 {
   for (guint i = 0; i < G_N_ELEMENTS (operations); i++) {
-    g_autoptr (Trace) trace = hct_testing_made_up (1, TRUE, single_op, &operations[i].op);
+    g_autoptr (Trace) trace =
+        trace_testing_made_up (1, TRUE, single_op, (gpointer) &operations[i].op, NULL);
     g_autoptr (GError) error = NULL;
     FILE *out = tmpfile ();
 

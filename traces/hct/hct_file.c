@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "traces/hct/hct_file.h"
+#include "traces/format.h"
 
 #include <errno.h>
 #include <zlib.h>
@@ -294,9 +295,8 @@ put (HctOutput *output, const guint8 *bytes, gsize n, GError **error)
     output->at += n;
     return TRUE;
   }
-  g_set_error (error, TRACE_ERROR, TRACE_ERROR_WRITE, "cannot write the trace: %s",
-               g_strerror (errno != 0 ? errno : EIO));
-  return FALSE;
+  return TRACE_FAIL (TRACE_ERROR_WRITE, error, "cannot write the trace: %s",
+                     g_strerror (errno != 0 ? errno : EIO));
 }
 
 gboolean
@@ -340,10 +340,8 @@ hct_output_block (HctOutput *output, HctIndex *index, HctBlockKind kind, const H
   const guint8 *bytes;
   gsize n;
 
-  if (raw->n > G_MAXINT32) {
-    g_set_error (error, TRACE_ERROR, TRACE_ERROR_WRITE, "an operation takes more than 2 GiB");
-    return FALSE;
-  }
+  if (raw->n > G_MAXINT32)
+    return TRACE_FAIL (TRACE_ERROR_WRITE, error, "an operation takes more than 2 GiB");
   pack (output, raw, &bytes, &n);
   block.stored_bytes = (uint32_t) n;
   block.crc = crc_of (bytes, n);
@@ -391,8 +389,7 @@ hct_file_probe (const guint8 *head, gsize n)
 static gboolean
 bad (const char *path, const char *what, GError **error)
 {
-  g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT, "%s: %s", path, what);
-  return FALSE;
+  return TRACE_FAIL (TRACE_ERROR_FORMAT, error, "%s: %s", path, what);
 }
 
 /* The version comes first: another one may have another header. */
@@ -408,12 +405,10 @@ check_header (const char *path, const guint8 *header, GError **error)
     return bad (path, "the header is damaged (checksum)", error);
   if (order != BYTE_ORDER_MARK)
     return bad (path, "the byte order mark is wrong", error);
-  if (major != HCT_MAJOR) {
-    g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT,
-                 "%s: is of version %u.%u, and this program reads version %d", path, major,
-                 hct_load_u32 (header + MINOR_AT), HCT_MAJOR);
-    return FALSE;
-  }
+  if (major != HCT_MAJOR)
+    return TRACE_FAIL (TRACE_ERROR_FORMAT, error,
+                       "%s: version %u.%u, but this program reads version %d", path, major,
+                       hct_load_u32 (header + MINOR_AT), HCT_MAJOR);
   return TRUE;
 }
 
@@ -424,15 +419,14 @@ check_trailer (const char *path, const guint8 *trailer, uint64_t file_bytes, GEr
   uint64_t stored = hct_load_u64 (trailer + INDEX_STORED_AT);
 
   if (memcmp (trailer + END_MAGIC_AT, end_magic, sizeof end_magic) != 0)
-    return bad (path, "does not end as a trace does: truncated, or something follows it", error);
+    return bad (path, "has no trailer: truncated, or followed by other data", error);
   if (crc_of (trailer, TRAILER_CRC_AT) != hct_load_u32 (trailer + TRAILER_CRC_AT))
     return bad (path, "the trailer is damaged (checksum)", error);
-  if (hct_load_u64 (trailer + FILE_BYTES_AT) != file_bytes) {
-    g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT,
-                 "%s: was written with %" G_GUINT64_FORMAT " bytes and now has %" G_GUINT64_FORMAT,
-                 path, hct_load_u64 (trailer + FILE_BYTES_AT), file_bytes);
-    return FALSE;
-  }
+  if (hct_load_u64 (trailer + FILE_BYTES_AT) != file_bytes)
+    return TRACE_FAIL (TRACE_ERROR_FORMAT, error,
+                       "%s: was written with %" G_GUINT64_FORMAT
+                       " bytes and now has %" G_GUINT64_FORMAT,
+                       path, hct_load_u64 (trailer + FILE_BYTES_AT), file_bytes);
   if (index_at < HCT_HEADER_BYTES || index_at > file_bytes - HCT_TRAILER_BYTES ||
       stored != file_bytes - HCT_TRAILER_BYTES - index_at)
     return bad (path, "the index is not where the trailer says", error);

@@ -155,9 +155,10 @@ seed (FuzzSeeds *seeds)
 {
   static const char *const specs[] = { "gen:halo2d:ranks=9,iterations=9",
                                        "gen:pingpong:ranks=2,iterations=5" };
-  g_autoptr (Trace) any = hct_testing_made_up (3, FALSE, any_op, GSIZE_TO_POINTER (TRACE_N_OPS));
+  g_autoptr (Trace) any =
+      trace_testing_made_up (3, FALSE, any_op, GSIZE_TO_POINTER (TRACE_N_OPS), NULL);
   g_autoptr (Trace) twice =
-      hct_testing_made_up (2, TRUE, any_op, GSIZE_TO_POINTER (2 * TRACE_N_OPS));
+      trace_testing_made_up (2, TRUE, any_op, GSIZE_TO_POINTER (2 * TRACE_N_OPS), NULL);
 
   add_trace (seeds, any);
   add_trace (seeds, twice);

@@ -498,7 +498,7 @@ hct_record_put (HctBuffer *out, HctNames *names, const TraceOp *op, const HctPla
   unsigned used = uses[op->kind];
   bool relative_requests = (form & HCT_RELATIVE_REQUESTS) != 0;
 
-  /* matched_source, when the record says as much. */
+  /* matched_source, where it follows from other fields. */
   if (op->matched_source == TRACE_ANY_SOURCE)
     mask |= MATCHED_ANY;
   else if (op->matched_source != 0 && op->matched_source == op->peer)
@@ -858,7 +858,7 @@ hct_record_patch_arrays (TraceOp *op, unsigned patches, const HctPlace *place, H
 /* --- Measures ---
  *
  * Recorded times are mostly whole nanoseconds, so a number that can be
- * divided by 1000 is; the two lowest bits of the varint say how it is stored. */
+ * divided by 1000 is; the two lowest bits of the varint are its form. */
 
 #define SCALE 1000
 

@@ -280,7 +280,7 @@ enum {
   HCT_FLOPS, /* the bits of the double */
   HCT_INSTRUCTIONS,
   HCT_CYCLES,
-  HCT_MATCHED, /* matched_source, where the record does not say it; from the rank, sign folded */
+  HCT_MATCHED, /* matched_source, where the record lacks it; from the rank, sign folded */
   HCT_COLOR,   /* sign folded */
   HCT_KEY,     /* sign folded, from the rank or from 0 */
   HCT_N_NUMBERS,
@@ -309,9 +309,9 @@ bool hct_set_number (TraceOp *op, unsigned measure, uint64_t value, const HctPla
  * wrote it.  The writer makes the same checks, so that it never writes a
  * trace that its reader refuses. */
 
-/* Is the operation possible, apart from its measures?  Values that patches say
- * are still relative are not checked. */
+/* Whether the operation is possible, apart from its measures.  Values that are still relative (by
+ * `patches`) are not checked. */
 bool hct_check_op (const TraceOp *op, unsigned patches);
 
-/* Are its measures? */
+/* Whether its measures are. */
 bool hct_check_measures (const TraceOp *op);

@@ -4,12 +4,16 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "traces/hct/hct_testing.h"
 
-static const char *const recorded[] = {
-  "npb-bt-W-16", "npb-cg-A-16", "npb-ep-A-16", "npb-ft-W-16", "npb-is-A-16",
-  "npb-lu-W-16", "npb-mg-A-16", "npb-sp-W-16", "comd-256-ti",
-};
-
-static const char *const shared[] = {
+static const char *const names[] = {
+  "recorded/npb-bt-W-16",
+  "recorded/npb-cg-A-16",
+  "recorded/npb-ep-A-16",
+  "recorded/npb-ft-W-16",
+  "recorded/npb-is-A-16",
+  "recorded/npb-lu-W-16",
+  "recorded/npb-mg-A-16",
+  "recorded/npb-sp-W-16",
+  "recorded/comd-256-ti",
   "dumpi/amg-27-hopper/dumpi-2014.03.03.14.55.00.meta",
   "dumpi/gen-lammps-lj-16/dumpi-2026.11.20.11.54.52.meta",
   "dumpi/gen-lulesh-27/dumpi-2026.11.20.12.00.06.meta",
@@ -21,47 +25,24 @@ static const char *const shared[] = {
 };
 
 static void
-check_comes_back (const char *path)
+test_comes_back (gconstpointer name)
 {
-  g_autoptr (Trace) trace = trace_testing_open (path);
-
-  hct_testing_round_trip (trace);
-}
-
-static void
-test_shared (gconstpointer name)
-{
-  g_autofree char *path = trace_testing_shared (name);
-
-  if (path != NULL)
-    check_comes_back (path);
-}
-
-static void
-test_recorded (gconstpointer name)
-{
-  char *folder = NULL;
+  g_autoptr (TraceTestingFolder) folder = NULL;
   g_autofree char *path = trace_testing_recorded (name, &folder);
+  g_autoptr (Trace) trace = path != NULL ? trace_testing_open (path) : NULL;
 
-  if (path == NULL)
-    return;
-  check_comes_back (path);
-  trace_testing_remove (folder);
+  if (trace != NULL)
+    hct_testing_round_trip (trace);
 }
 
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  for (guint i = 0; i < G_N_ELEMENTS (recorded); i++) {
-    g_autofree char *path = g_strconcat ("/traces/hct/recorded/", recorded[i], NULL);
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
+    g_autofree char *path = g_strconcat ("/traces/hct/", names[i], NULL);
 
-    g_test_add_data_func (path, recorded[i], test_recorded);
-  }
-  for (guint i = 0; i < G_N_ELEMENTS (shared); i++) {
-    g_autofree char *path = g_strconcat ("/traces/hct/shared/", shared[i], NULL);
-
-    g_test_add_data_func (path, shared[i], test_shared);
+    g_test_add_data_func (path, names[i], test_comes_back);
   }
   return g_test_run ();
 }

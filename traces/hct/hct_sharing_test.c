@@ -68,19 +68,18 @@ halo_op (gconstpointer data, uint32_t rank, uint64_t index, TraceOp *op)
 static Trace *
 open_halo (const Halo *halo)
 {
-  return hct_testing_made_up (halo->side * halo->side, FALSE, halo_op, halo);
+  return trace_testing_made_up (halo->side * halo->side, FALSE, halo_op, (gpointer) halo, NULL);
 }
 
 /* The size of the trace as .hct. */
 static goffset
 converted_bytes (Trace *trace)
 {
-  char *folder = trace_testing_folder ();
+  g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
   g_autofree char *path = hct_testing_convert (trace, folder);
   GStatBuf status;
 
   g_assert_cmpint (g_stat (path, &status), ==, 0);
-  trace_testing_remove (folder);
   return status.st_size;
 }
 
@@ -153,7 +152,7 @@ allocated (void)
 static gsize
 bytes_per_cursor (const Halo *halo)
 {
-  char *folder = trace_testing_folder ();
+  g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
   g_autoptr (Trace) trace = open_halo (halo);
   g_autoptr (Trace) again = hct_testing_again (trace, folder);
   uint32_t n_ranks = trace_ranks (trace), n_ops = halo->iterations * OPS_PER_ITERATION / 2;
@@ -169,7 +168,6 @@ bytes_per_cursor (const Halo *halo)
   after = allocated ();
   for (uint32_t rank = 0; rank < n_ranks; rank++)
     trace_cursor_free (cursors[rank]);
-  trace_testing_remove (folder);
   return (after - before) / n_ranks;
 }
 
@@ -227,7 +225,7 @@ static void
 test_threads (void)
 {
   const Halo halo = { .side = 15, .iterations = 50, .noisy = TRUE };
-  char *folder = trace_testing_folder ();
+  g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
   g_autoptr (Trace) trace = open_halo (&halo);
   g_autoptr (Trace) again = hct_testing_again (trace, folder);
   g_autofree uint64_t *digests = g_new (uint64_t, trace_ranks (trace));
@@ -242,7 +240,6 @@ test_threads (void)
   }
   for (guint i = 0; i < G_N_ELEMENTS (threads); i++)
     g_thread_join (threads[i]);
-  trace_testing_remove (folder);
 }
 
 /* Two cursors of one rank, one behind the other, do not disturb each other's
@@ -251,7 +248,7 @@ static void
 test_two_cursors (void)
 {
   const Halo halo = { .side = 4, .iterations = 30, .noisy = TRUE };
-  char *folder = trace_testing_folder ();
+  g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
   g_autoptr (Trace) trace = open_halo (&halo);
   g_autoptr (Trace) again = hct_testing_again (trace, folder);
   g_autoptr (TraceCursor) first = trace_cursor_new (again, 5, NULL);
@@ -271,7 +268,6 @@ test_two_cursors (void)
     for (uint32_t r = 0; r < op.n_requests; r++)
       g_assert_cmpuint (op.requests[r], ==, expected.requests[r]);
   }
-  trace_testing_remove (folder);
 }
 
 /* The source of a trace and its warnings stay with it, through a second
@@ -279,7 +275,7 @@ test_two_cursors (void)
 static void
 test_provenance (void)
 {
-  char *folder = trace_testing_folder ();
+  g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
   g_autofree char *source = trace_testing_write (folder, "t.txt", "0 init\n0 iallreduce 2 0\n", 24);
   g_autoptr (Trace) trace = trace_testing_open (source);
   g_autoptr (Trace) again = NULL;
@@ -299,7 +295,6 @@ test_provenance (void)
   g_assert_cmpstr (trace_notes (twice)->pdata[0], ==, "no hardware counters");
   g_assert_cmpstr (trace_source (twice, NULL), ==, "ti");
   g_assert_cmpstr (trace_hash (twice, NULL), ==, trace_hash (again, NULL));
-  trace_testing_remove (folder);
 }
 
 int

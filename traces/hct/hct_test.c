@@ -300,7 +300,7 @@ static const struct {
   const char *name;
   uint32_t n_ranks;
   gboolean is_graph;
-  HctTestingOp op;
+  TraceTestingOp op;
   gsize n; /* for anything() */
 } cases[] = {
   { "anything", 6, FALSE, anything, 10 * TRACE_N_OPS },
@@ -319,8 +319,8 @@ static void
 test_round_trip (gconstpointer data)
 {
   guint i = GPOINTER_TO_UINT (data);
-  g_autoptr (Trace) trace = hct_testing_made_up (cases[i].n_ranks, cases[i].is_graph, cases[i].op,
-                                                 GSIZE_TO_POINTER (cases[i].n));
+  g_autoptr (Trace) trace = trace_testing_made_up (cases[i].n_ranks, cases[i].is_graph, cases[i].op,
+                                                   GSIZE_TO_POINTER (cases[i].n), NULL);
 
   hct_testing_round_trip (trace);
 }

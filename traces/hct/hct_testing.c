@@ -3,86 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "traces/hct/hct_testing.h"
 
-#include "traces/format.h"
 #include "traces/writer.h"
 
 #include <string.h>
-
-typedef struct {
-  HctTestingOp op;
-  gconstpointer data;
-  uint32_t n_ranks;
-  gboolean is_graph;
-} MadeUp;
-
-typedef struct {
-  const MadeUp *trace;
-  uint32_t rank;
-  uint64_t index;
-} MadeUpCursor;
-
-/* The next trace that is opened. */
-static const MadeUp *to_open;
-
-static gpointer
-made_up_open (Trace *trace, const char *path, const TraceOptions *options, uint32_t *n_ranks,
-              GPtrArray *files, GError **error)
-{
-  (void) path, (void) options, (void) files, (void) error;
-  *n_ranks = to_open->n_ranks;
-  if (to_open->is_graph)
-    trace_set_graph (trace);
-  return g_memdup2 (to_open, sizeof *to_open);
-}
-
-static gpointer
-made_up_cursor_new (gpointer state, uint32_t rank, GError **error)
-{
-  MadeUpCursor *cursor = g_new0 (MadeUpCursor, 1);
-
-  (void) error;
-  cursor->trace = state;
-  cursor->rank = rank;
-  return cursor;
-}
-
-static TraceNext
-made_up_cursor_next (gpointer data, TraceOp *op, GError **error)
-{
-  MadeUpCursor *cursor = data;
-
-  (void) error;
-  memset (op, 0, sizeof *op);
-  return cursor->trace->op (cursor->trace->data, cursor->rank, cursor->index++, op)
-             ? TRACE_NEXT_OPERATION
-             : TRACE_NEXT_END;
-}
-
-static const char *
-made_up_cursor_place (gpointer cursor)
-{
-  (void) cursor;
-  return "made up";
-}
-
-static const TraceFormat made_up = {
-  .name = "made-up",
-  .open = made_up_open,
-  .close = g_free,
-  .cursor_new = made_up_cursor_new,
-  .cursor_free = g_free,
-  .cursor_next = made_up_cursor_next,
-  .cursor_place = made_up_cursor_place,
-};
-
-Trace *
-hct_testing_made_up (uint32_t n_ranks, gboolean is_graph, HctTestingOp op, gconstpointer data)
-{
-  const MadeUp state = { op, data, n_ranks, is_graph };
-
-  to_open = &state;
-  return trace_open_as (&made_up, "made up", NULL, NULL);
-}
 
 char *
 hct_testing_convert (Trace *trace, const char *folder)
@@ -171,7 +94,7 @@ same_op (const TraceOp *a, const TraceOp *b)
 void
 hct_testing_round_trip (Trace *trace)
 {
-  char *folder = trace_testing_folder ();
+  g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
   g_autoptr (Trace) again = hct_testing_again (trace, folder);
 
   g_assert_cmpuint (trace_ranks (trace), ==, trace_ranks (again));
@@ -193,5 +116,4 @@ hct_testing_round_trip (Trace *trace)
     } while (next == TRACE_NEXT_OPERATION);
   }
   g_assert_cmpuint (trace_warnings (again)->len, ==, trace_warnings (trace)->len);
-  trace_testing_remove (folder);
 }

@@ -6,6 +6,7 @@
  * the index stays in memory, and the digests that identify equal programs and
  * equal measures of any ranks. */
 #include "traces/hct/hct_file.h"
+#include "traces/format.h"
 #include "traces/hct/hct_fold.h"
 #include "traces/hct/hct_record.h"
 #include "traces/writer.h"
@@ -668,13 +669,11 @@ write_ranks (Writer *writer, GError **error)
       /* A reader of the format would refuse these. */
       if (!hct_check_op (&op, 0) || !hct_check_measures (&op) ||
           !is_in_order (op.after, op.n_after, place.index) ||
-          !is_in_order (op.after_start, op.n_after_start, place.index)) {
-        g_set_error (error, TRACE_ERROR, TRACE_ERROR_WRITE,
-                     "%s: rank %u, operation %" G_GUINT64_FORMAT
-                     " (%s): a value of it is impossible, or it comes after a later one",
-                     trace_path (writer->trace), rank, place.index, trace_op_name (op.kind));
-        return FALSE;
-      }
+          !is_in_order (op.after_start, op.n_after_start, place.index))
+        return TRACE_FAIL (TRACE_ERROR_WRITE, error,
+                           "%s: rank %u, operation %" G_GUINT64_FORMAT
+                           " (%s) has an impossible value, or waits for a later operation",
+                           trace_path (writer->trace), rank, place.index, trace_op_name (op.kind));
       if (batch_add (writer->batch, &op, &place) && !write_batch (writer, error))
         return FALSE;
       hct_place_advance (&place, op.request);

@@ -66,13 +66,11 @@ check_anchor (const char *path, GError **error)
   if (is_anchor (head, (gsize) n))
     return TRUE;
   if (is_part (head, (gsize) n) && has_part_name (path))
-    g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT,
-                 "%s: is a part of an OTF2 archive; open its anchor, the file that ends in .otf2",
-                 path);
-  else
-    g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT,
-                 "%s: is not the anchor of an OTF2 archive%s", path, n == 0 ? ": it is empty" : "");
-  return FALSE;
+    return TRACE_FAIL (
+        TRACE_ERROR_FORMAT, error,
+        "%s: is a part of an OTF2 archive; open its anchor, the file that ends in .otf2", path);
+  return TRACE_FAIL (TRACE_ERROR_FORMAT, error, "%s: is not the anchor of an OTF2 archive%s", path,
+                     n == 0 ? ": it is empty" : "");
 }
 
 /* EZTrace, which writes plain sizes, also loses receives: all events are read
@@ -111,12 +109,11 @@ count_losses (State *state, const TraceOptions *options, GError **error)
     if (counts->collectives > 0)
       g_string_append_printf (lost, "%s%" G_GUINT64_FORMAT " nonblocking collectives have no size",
                               lost->len > 0 ? ", " : "", counts->collectives);
-    g_set_error (error, TRACE_ERROR, TRACE_ERROR_LOST,
-                 "%s: %s: EZTrace records what completes only in MPI_Wait with a status, and "
-                 "nothing inside MPI_Sendrecv; record the program again with \"hopcast trace "
-                 "record\", or guess with --allow-lossy",
-                 state->anchor, lost->str);
-    return FALSE;
+    return TRACE_FAIL (TRACE_ERROR_LOST, error,
+                       "%s: %s: EZTrace records what completes only in MPI_Wait with a status, and "
+                       "nothing inside MPI_Sendrecv; record the program again with \"hopcast trace "
+                       "record\", or guess with --allow-lossy",
+                       state->anchor, lost->str);
   }
 
   trace_warn (trace,
@@ -310,5 +307,4 @@ const TraceFormat trace_format_otf2 = {
   .cursor_free = cursor_free,
   .cursor_next = cursor_next,
   .cursor_place = cursor_place,
-  .call_counts = trace_no_call_counts,
 };

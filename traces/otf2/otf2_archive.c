@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "traces/otf2/otf2_private.h"
+#include "traces/format.h"
 
 #include "traces/trace.h"
 #include "traces/trace_file.h"
@@ -23,7 +24,7 @@ static GMutex library_lock;
 static char *message;
 static OTF2_ErrorCallback previous;
 
-/* The header of libotf2 does not say that its callback is given a format. */
+/* The header of libotf2 does not declare the format of its callback. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wsuggest-attribute=format"
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
@@ -111,10 +112,8 @@ otf2_archive_check_file (const char *path, GError **error)
   FILE *file = g_fopen (path, "rb");
   gboolean good;
 
-  if (file == NULL) {
-    g_set_error (error, TRACE_ERROR, TRACE_ERROR_OPEN, "%s: %s", path, g_strerror (errno));
-    return FALSE;
-  }
+  if (file == NULL)
+    return TRACE_FAIL (TRACE_ERROR_OPEN, error, "%s: %s", path, g_strerror (errno));
   good = fseek (file, -(long) sizeof tail, SEEK_END) == 0 &&
          fread (tail, 1, sizeof tail, file) == sizeof tail;
   fclose (file);
@@ -133,7 +132,7 @@ otf2_archive_check_file (const char *path, GError **error)
 /* An anchor has a few hundred bytes. */
 #define ANCHOR_BYTES 65536
 
-/* libotf2 believes the number of properties: a wrong one keeps it busy for
+/* libotf2 trusts the number of properties: a wrong one keeps it busy for
  * minutes.  A property is two strings. */
 gboolean
 otf2_archive_check_anchor (const char *path, GError **error)
@@ -603,7 +602,7 @@ open_file (Source *source)
   return false;
 }
 
-/* Other events, metrics say, give no records. */
+/* Other events, such as metrics, give no records. */
 static gboolean
 pull (Otf2Input *input, GArray *records, gboolean *ended, GError **error)
 {

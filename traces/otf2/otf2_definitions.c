@@ -6,6 +6,7 @@
  * looked up.  EZTrace gives the group of locations and the group of
  * MPI_COMM_WORLD the same number, which is why the former is kept apart. */
 #include "traces/otf2/otf2_definitions.h"
+#include "traces/format.h"
 
 #include <string.h>
 
@@ -336,25 +337,19 @@ otf2_definitions_finish (Otf2Definitions *d, gboolean merge, const char *path, G
   g_autoptr (GHashTable) seen = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   Merging merging = { colors, seen, 0 };
 
-  if (d->n_ranks == 0) {
-    g_set_error (error, TRACE_ERROR, TRACE_ERROR_LOST,
-                 "%s: there are no MPI ranks in this archive: none of its %u locations is in a "
-                 "group of MPI processes",
-                 path, g_hash_table_size (d->known));
-    return FALSE;
-  }
+  if (d->n_ranks == 0)
+    return TRACE_FAIL (
+        TRACE_ERROR_LOST, error,
+        "%s: there are no MPI ranks in this archive: none of its %u locations is in a "
+        "group of MPI processes",
+        path, g_hash_table_size (d->known));
   for (uint32_t rank = 0; rank < d->n_ranks; rank++)
-    if (!g_hash_table_contains (d->known, &d->locations[rank])) {
-      g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT,
-                   "%s: MPI rank %u is location %" G_GUINT64_FORMAT ", which is not defined", path,
-                   rank, d->locations[rank]);
-      return FALSE;
-    }
-  if (d->ticks_per_s == 0) {
-    g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT,
-                 "%s: no clock is defined, so that times mean nothing", path);
-    return FALSE;
-  }
+    if (!g_hash_table_contains (d->known, &d->locations[rank]))
+      return TRACE_FAIL (TRACE_ERROR_FORMAT, error,
+                         "%s: MPI rank %u is location %" G_GUINT64_FORMAT ", which is not defined",
+                         path, rank, d->locations[rank]);
+  if (d->ticks_per_s == 0)
+    return TRACE_FAIL (TRACE_ERROR_FORMAT, error, "%s: no clock is defined", path);
 
   for (guint i = 0; i < d->raw_regions->len; i++) {
     const RawRegion *raw = &g_array_index (d->raw_regions, RawRegion, i);
@@ -393,12 +388,11 @@ otf2_definitions_finish (Otf2Definitions *d, gboolean merge, const char *path, G
     comm->n_ranks = group->n_members;
     comm->ranks = g_new (int32_t, group->n_members);
     for (uint32_t member = 0; member < group->n_members; member++) {
-      if (group->members[member] >= d->n_ranks) {
-        g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE,
-                     "%s: communicator %u has rank %" G_GUINT64_FORMAT " as a member, of %u ranks",
-                     path, raw->id, group->members[member], d->n_ranks);
-        return FALSE;
-      }
+      if (group->members[member] >= d->n_ranks)
+        return TRACE_FAIL (TRACE_ERROR_RANGE, error,
+                           "%s: communicator %u has rank %" G_GUINT64_FORMAT
+                           " as a member, of %u ranks",
+                           path, raw->id, group->members[member], d->n_ranks);
       comm->ranks[member] = (int32_t) group->members[member];
     }
     comm->color = merge ? merged_color (d, &merging, raw->id, comm) : merging.next_color++;

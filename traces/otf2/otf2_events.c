@@ -169,17 +169,6 @@ push (Otf2Events *events, TraceOpKind kind, const char *name)
   return &g_array_index (events->ops, TraceOp, events->ops->len - 1);
 }
 
-/* Sets *error; FALSE. */
-static gboolean G_GNUC_PRINTF (3, 4) fail (TraceError code, GError **error, const char *format, ...)
-{
-  va_list arguments;
-
-  va_start (arguments, format);
-  g_propagate_error (error, g_error_new_valist (TRACE_ERROR, (gint) code, format, arguments));
-  va_end (arguments);
-  return FALSE;
-}
-
 /* Defines the communicator at its first use; *place is the rank's own in it.
  * Communicators are defined before the rank first uses them: their members are
  * known from the start, and no rank waits. */
@@ -190,10 +179,10 @@ use_comm (Otf2Events *events, const Otf2Comm *comm, uint32_t *place, GError **er
   TraceOp *op;
 
   if (comm == NULL)
-    return fail (TRACE_ERROR_FORMAT, error, "a communicator that is not defined");
+    return TRACE_FAIL (TRACE_ERROR_FORMAT, error, "a communicator that is not defined");
   if (comm->refused != NULL)
-    return fail (TRACE_ERROR_LOST, error, "communicates on %s, which cannot be replayed",
-                 comm->refused);
+    return TRACE_FAIL (TRACE_ERROR_LOST, error, "communicates on %s, which cannot be replayed",
+                       comm->refused);
   if (g_hash_table_lookup_extended (events->places, GUINT_TO_POINTER (comm->handle), NULL,
                                     &known)) {
     *place = GPOINTER_TO_UINT (known);
@@ -204,7 +193,7 @@ use_comm (Otf2Events *events, const Otf2Comm *comm, uint32_t *place, GError **er
          comm->ranks[*place] != (int32_t) events->rank)
     ++*place;
   if (comm->n_ranks == 0 || (comm->ranks != NULL && *place == comm->n_ranks))
-    return fail (TRACE_ERROR_RANGE, error, "uses a communicator that it is not in");
+    return TRACE_FAIL (TRACE_ERROR_RANGE, error, "uses a communicator that it is not in");
   g_hash_table_insert (events->places, GUINT_TO_POINTER (comm->handle), GUINT_TO_POINTER (*place));
   if (comm->handle == TRACE_COMM_WORLD || comm->handle == TRACE_COMM_SELF)
     return TRUE;
@@ -263,13 +252,13 @@ push_access (Otf2Events *events, TraceOpKind kind, const char *name, const Otf2R
   if (kind == TRACE_OP_WIN_FLUSH && record->kind == OTF2_RECORD_RMA_FLUSH)
     return op;
   if (record->peer >= comm->n_ranks) {
-    fail (TRACE_ERROR_RANGE, error, "access to rank %u of a window of %u ranks", record->peer,
-          comm->n_ranks);
+    g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE, "access to rank %u of a window of %u ranks",
+                 record->peer, comm->n_ranks);
     return NULL;
   }
   if (record->bytes > MOST_BYTES || record->recv_bytes > MOST_BYTES) {
-    fail (TRACE_ERROR_RANGE, error, "an access to %" G_GUINT64_FORMAT " bytes",
-          MAX (record->bytes, record->recv_bytes));
+    g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE, "an access to %" G_GUINT64_FORMAT " bytes",
+                 MAX (record->bytes, record->recv_bytes));
     return NULL;
   }
   op->peer = (int32_t) record->peer;
@@ -289,16 +278,18 @@ push_message (Otf2Events *events, TraceOpKind kind, const char *name, const Otf2
   if (!use_comm (events, comm, &place, error))
     return NULL;
   if (record->peer >= comm->n_ranks) {
-    fail (TRACE_ERROR_RANGE, error, "a message to or from rank %u of a communicator of %u ranks",
-          record->peer, comm->n_ranks);
+    g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE,
+                 "a message to or from rank %u of a communicator of %u ranks", record->peer,
+                 comm->n_ranks);
     return NULL;
   }
   if (record->bytes > MOST_BYTES) {
-    fail (TRACE_ERROR_RANGE, error, "a message of %" G_GUINT64_FORMAT " bytes", record->bytes);
+    g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE, "a message of %" G_GUINT64_FORMAT " bytes",
+                 record->bytes);
     return NULL;
   }
   if (record->tag > INT32_MAX) {
-    fail (TRACE_ERROR_RANGE, error, "a message with the tag %u", record->tag);
+    g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE, "a message with the tag %u", record->tag);
     return NULL;
   }
   op = push (events, kind, name);
@@ -328,8 +319,9 @@ push_collective (Otf2Events *events, const Otf2Record *record, GError **error)
   if (!use_comm (events, comm, &place, error))
     return FALSE;
   if (record->bytes > MOST_BYTES || record->recv_bytes > MOST_BYTES)
-    return fail (TRACE_ERROR_RANGE, error, "a collective that moves %" G_GUINT64_FORMAT " bytes",
-                 MAX (record->bytes, record->recv_bytes));
+    return TRACE_FAIL (TRACE_ERROR_RANGE, error,
+                       "a collective that moves %" G_GUINT64_FORMAT " bytes",
+                       MAX (record->bytes, record->recv_bytes));
   op = push (events, TRACE_OP_BARRIER, "MPI_Barrier");
   op->comm = comm->handle;
   good = otf2_collectives_fill (record, events->reading->sizes, place, comm->n_ranks, op, &guessed);
@@ -338,8 +330,8 @@ push_collective (Otf2Events *events, const Otf2Record *record, GError **error)
   if (events->region == NULL)
     op->name = trace_op_name (op->kind);
   if (!good)
-    return fail (TRACE_ERROR_RANGE, error, "%s with root %u on a communicator of %u ranks",
-                 op->name, record->peer, comm->n_ranks);
+    return TRACE_FAIL (TRACE_ERROR_RANGE, error, "%s with root %u on a communicator of %u ranks",
+                       op->name, record->peer, comm->n_ranks);
   if (guessed)
     trace_warn (events->reading->trace,
                 "%s: the archive has only the total of all ranks; it is spread evenly, what is "
@@ -348,13 +340,43 @@ push_collective (Otf2Events *events, const Otf2Record *record, GError **error)
   return TRUE;
 }
 
+/* The post of a nonblocking receive, which the reader has completed where the archive has its message. */
+static gboolean
+add_receive (Otf2Events *events, const Otf2Record *r, GError **error)
+{
+  const Otf2Losses *losses = events->reading->losses;
+  Otf2Record posted = *r;
+  TraceOp *op;
+
+  reuse_request (events, r->request);
+  if (r->post == OTF2_POST_LOST &&
+      (losses == NULL || !otf2_losses_guess (losses, events->rank, events->n_lost, &posted))) {
+    if (!events->reading->allow_lossy)
+      return TRACE_FAIL (TRACE_ERROR_LOST, error,
+                         "a receive (request %" G_GUINT64_FORMAT
+                         ") is posted and never completes, so that its source and size are not "
+                         "known; --allow-lossy leaves it out",
+                         r->request);
+    events->n_dropped++;
+  }
+  if (r->post == OTF2_POST_LOST)
+    events->n_lost++;
+  if (posted.post != OTF2_POST_DONE) {
+    add_request (events, r->request, TRACE_REQUEST_NULL);
+    return TRUE;
+  }
+  op = push_message (events, TRACE_OP_IRECV, "MPI_Irecv", &posted, error);
+  if (op == NULL)
+    return FALSE;
+  op->request = bind_request (events, r->request);
+  return TRUE;
+}
+
 /* Makes the operations of one record. */
 static gboolean
 add_record (Otf2Events *events, const Otf2Record *r, GError **error)
 {
-  const Otf2Losses *losses = events->reading->losses;
   const char *name = events->region != NULL ? events->region->name : NULL;
-  Otf2Record posted = *r;
   Request *request;
   uint32_t handle;
   TraceOpKind kind;
@@ -370,29 +392,7 @@ add_record (Otf2Events *events, const Otf2Record *r, GError **error)
       return FALSE;
     op->request = bind_request (events, r->request);
     return TRUE;
-  case OTF2_RECORD_IRECV_POST:
-    reuse_request (events, r->request);
-    if (r->post == OTF2_POST_LOST &&
-        (losses == NULL || !otf2_losses_guess (losses, events->rank, events->n_lost, &posted))) {
-      if (!events->reading->allow_lossy)
-        return fail (TRACE_ERROR_LOST, error,
-                     "a receive (request %" G_GUINT64_FORMAT
-                     ") is posted and never completes, so that its source and size are not known; "
-                     "--allow-lossy leaves it out",
-                     r->request);
-      events->n_dropped++;
-    }
-    if (r->post == OTF2_POST_LOST)
-      events->n_lost++;
-    if (posted.post != OTF2_POST_DONE) {
-      add_request (events, r->request, TRACE_REQUEST_NULL);
-      return TRUE;
-    }
-    op = push_message (events, TRACE_OP_IRECV, "MPI_Irecv", &posted, error);
-    if (op == NULL)
-      return FALSE;
-    op->request = bind_request (events, r->request);
-    return TRUE;
+  case OTF2_RECORD_IRECV_POST: return add_receive (events, r, error);
   case OTF2_RECORD_ISEND_COMPLETE:
   case OTF2_RECORD_IRECV_COMPLETE:
   case OTF2_RECORD_COLLECTIVE_COMPLETE:
@@ -451,10 +451,10 @@ add_record (Otf2Events *events, const Otf2Record *r, GError **error)
     return push_access (events, TRACE_OP_WIN_FLUSH, "MPI_Win_flush", r, error) != NULL;
   case OTF2_RECORD_RMA_GROUP_SYNC:
   case OTF2_RECORD_RMA_WAIT:
-    return fail (TRACE_ERROR_LOST, error,
-                 "%s: windows that groups of ranks open and close are "
-                 "not read from OTF2",
-                 name != NULL ? name : "MPI_Win_wait");
+    return TRACE_FAIL (TRACE_ERROR_LOST, error,
+                       "%s: windows that groups of ranks open and close are "
+                       "not read from OTF2",
+                       name != NULL ? name : "MPI_Win_wait");
   case OTF2_RECORD_COLLECTIVE_BEGIN:
   case OTF2_RECORD_MEASUREMENT:
   case OTF2_RECORD_FLUSH:
@@ -683,20 +683,6 @@ ps_of (const Otf2Events *events, uint64_t ticks)
   return ps > INT64_MAX ? INT64_MAX : (int64_t) ps;
 }
 
-static gboolean
-enter (Otf2Events *events, const Otf2Region *region, int64_t now_ps, GError **error)
-{
-  if (events->stack->len == DEEPEST)
-    return fail (TRACE_ERROR_RANGE, error, "regions are nested %d deep", DEEPEST);
-  if (region->kind != OTF2_CALL_USER && events->n_mpi++ == 0)
-    begin_call (events, region, now_ps);
-  if (region->kind == OTF2_CALL_USER && region->name == events->reading->from_region &&
-      events->n_from++ == 0)
-    begin_gap (events, now_ps);
-  g_ptr_array_add (events->stack, (gpointer) region);
-  return TRUE;
-}
-
 /* Leaves the region and all regions inside it; a region that was never entered
  * is ignored.  EZTrace crosses regions at the end of the program. */
 static gboolean
@@ -746,8 +732,16 @@ otf2_events_add (Otf2Events *events, const Otf2Record *record, GError **error)
     if (record->kind == OTF2_RECORD_LEAVE)
       return leave (events, region, now_ps, error);
     if (region == NULL)
-      return fail (TRACE_ERROR_RANGE, error, "region %u is not defined", record->id);
-    return enter (events, region, now_ps, error);
+      return TRACE_FAIL (TRACE_ERROR_RANGE, error, "region %u is not defined", record->id);
+    if (events->stack->len == DEEPEST)
+      return TRACE_FAIL (TRACE_ERROR_RANGE, error, "regions are nested %d deep", DEEPEST);
+    if (region->kind != OTF2_CALL_USER && events->n_mpi++ == 0)
+      begin_call (events, region, now_ps);
+    if (region->kind == OTF2_CALL_USER && region->name == events->reading->from_region &&
+        events->n_from++ == 0)
+      begin_gap (events, now_ps);
+    g_ptr_array_add (events->stack, (gpointer) region);
+    return TRUE;
   }
   if (record->kind == OTF2_RECORD_MEASUREMENT) {
     events->has_gap = FALSE;

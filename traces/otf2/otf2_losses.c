@@ -42,7 +42,7 @@ typedef struct {
  * other, as long as messages are eager.
  *
  * Of several messages the earliest in its sender's program is taken: collectives
- * of all ranks count phases alike in every rank, whatever their clocks say, and
+ * of all ranks count phases alike in every rank, whatever their clocks, and
  * within a phase the position of a send is its number among its sender's sends
  * there, as a share of them. */
 

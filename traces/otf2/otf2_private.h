@@ -189,7 +189,7 @@ void otf2_events_free (Otf2Events *events);
 /* Converts a record.  All its operations must be taken before the next record is
  * added; posts must not be OTF2_POST_OPEN. */
 gboolean otf2_events_add (Otf2Events *events, const Otf2Record *record, GError **error);
-/* Ends the trace; operations are to be taken as above. */
+/* Ends the trace; its last operations are taken as after otf2_events_add(). */
 gboolean otf2_events_end (Otf2Events *events, GError **error);
 /* FALSE when none is left.  Arrays of *op live until the next otf2_events_add(). */
 gboolean otf2_events_take (Otf2Events *events, TraceOp *op);

@@ -135,7 +135,7 @@ test_messages_match (void)
     Digests digests = { 0, 0 };
 
     if (path == NULL)
-      return;
+      continue;
     trace = trace_testing_open (path);
     for (uint32_t rank = 0; rank < trace_ranks (trace); rank++)
       add_messages (trace, rank, &digests);
@@ -277,7 +277,7 @@ test_gaps (void)
   };
   TraceTestingStream s;
 
-  otf2_testing_open (&s, &(Otf2Testing){ "Score-P 8.0", 3, RANK (0, records) }, 0);
+  otf2_testing_open (&s, &(Otf2Testing){ SCOREP, 3, RANK (0, records) }, 0);
   EXPECT (&s, "init call_ps=333333333333 site=main", "compute gap_ps=333333333333",
           "send peer=1 tag=5 bytes=9 comm=world mode=standard", "compute gap_ps=333333333333",
           "send call_ps=0 mode=synchronous name=MPI_Ssend site=solve",
@@ -300,7 +300,7 @@ test_late_clock (void)
   };
   TraceTestingStream s;
 
-  otf2_testing_open (&s, &(Otf2Testing){ "Score-P 8.0", 1000000000, RANK (0, records) }, 0);
+  otf2_testing_open (&s, &(Otf2Testing){ SCOREP, 1000000000, RANK (0, records) }, 0);
   EXPECT (&s, "send", "compute gap_ps=86400000000000000", "send");
   otf2_testing_close (&s);
 }
@@ -316,7 +316,7 @@ test_pauses (void)
   };
   TraceTestingStream s;
 
-  otf2_testing_open (&s, &(Otf2Testing){ "Score-P 8.0", 1000000000000, RANK (1, records) }, 1);
+  otf2_testing_open (&s, &(Otf2Testing){ SCOREP, 1000000000000, RANK (1, records) }, 1);
   EXPECT (&s, "recv", "recv matched_source=2", "compute gap_ps=18", "recv");
   otf2_testing_close (&s);
 }
@@ -331,7 +331,7 @@ test_endless_flush (void)
   };
   TraceTestingStream s;
 
-  otf2_testing_open (&s, &(Otf2Testing){ "Score-P 8.0", 1000000000000, RANK (1, records) }, 1);
+  otf2_testing_open (&s, &(Otf2Testing){ SCOREP, 1000000000000, RANK (1, records) }, 1);
   EXPECT (&s, "recv", "recv");
   otf2_testing_close (&s);
 }
@@ -366,7 +366,7 @@ test_requests (void)
   };
   TraceTestingStream s;
 
-  otf2_testing_open (&s, &(Otf2Testing){ "Score-P 8.0", 1000, RANK (0, records) }, 0);
+  otf2_testing_open (&s, &(Otf2Testing){ SCOREP, 1000, RANK (0, records) }, 0);
   EXPECT (&s, "irecv request:first peer=1 bytes=90 call_ps=1000000000",
           "isend request:second bytes=70", "irecv request:third peer=2 tag=8",
           "wait n_requests=3 requests[0]=third requests[1]=second requests[2]=first n_completed=3",
@@ -384,15 +384,16 @@ test_cancelled_and_lost (void)
     ENTER (1, AT_WAIT),  CANCELLED (2, 1), LEAVE (3, AT_WAIT),
   };
   static const Otf2Record lost[] = { ENTER (0, AT_IRECV), POST (0, 1), LEAVE (1, AT_IRECV) };
-  const Otf2Testing lossy = { "Score-P 8.0", 1000000000000, RANK (0, lost) };
+  Otf2Testing lossy = { SCOREP, 1000000000000, RANK (0, lost) };
   TraceTestingStream s;
 
-  otf2_testing_open (&s, &(Otf2Testing){ "Score-P 8.0", 1000, RANK (0, cancelled) }, 0);
+  otf2_testing_open (&s, &(Otf2Testing){ SCOREP, 1000, RANK (0, cancelled) }, 0);
   EXPECT (&s, "call", "call");
   otf2_testing_close (&s);
 
-  otf2_testing_bad (&lossy, 0, TRACE_ERROR_LOST, "rank 0: a receive (request 1)");
-  otf2_testing_open_with (&s, &lossy, 0, &(TraceOptions){ .allow_lossy = TRUE });
+  otf2_testing_bad (&lossy, TRACE_ERROR_LOST, "rank 0: a receive (request 1)");
+  lossy.options.allow_lossy = TRUE;
+  otf2_testing_open (&s, &lossy, 0);
   EXPECT (&s, "call");
   otf2_testing_close (&s);
 }
@@ -407,7 +408,7 @@ test_communicators (void)
   };
   TraceTestingStream s;
 
-  otf2_testing_open (&s, &(Otf2Testing){ "Score-P 8.0", 1000, RANK (0, records) }, 0);
+  otf2_testing_open (&s, &(Otf2Testing){ SCOREP, 1000, RANK (0, records) }, 0);
   EXPECT (&s, "send comm=self",
           "comm_define new_comm:even color:first n_values=2 values[0]=2 values[1]=0",
           "send comm=even peer=0 name=MPI_Send", "comm_define n_values=4 color!=first", "send",
@@ -432,11 +433,10 @@ test_impossible_messages (void)
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
-    const Otf2Testing testing = { "Score-P 8.0", 9, .records[1] = &cases[i].record,
-                                  .n_records[1] = 1 };
+    const Otf2Testing testing = { SCOREP, 9, .records[1] = &cases[i].record, .n_records[1] = 1 };
 
     g_test_message ("%s", cases[i].part);
-    otf2_testing_bad (&testing, 1, cases[i].code, cases[i].part);
+    otf2_testing_bad (&testing, cases[i].code, cases[i].part);
   }
 }
 
@@ -450,7 +450,7 @@ test_sendrecv (void)
   };
   TraceTestingStream s;
 
-  otf2_testing_open (&s, &(Otf2Testing){ "Score-P 8.0", 1000, RANK (0, records) }, 0);
+  otf2_testing_open (&s, &(Otf2Testing){ SCOREP, 1000, RANK (0, records) }, 0);
   EXPECT (&s,
           "sendrecv peer=1 tag=4 bytes=10 recv_peer=3 recv_tag=5 recv_bytes=20 call_ps=3000000000",
           "sendrecv peer=null recv_peer=3", "call");
@@ -472,8 +472,10 @@ test_region (void)
   };
   TraceTestingStream s;
 
-  otf2_testing_open_with (&s, &(Otf2Testing){ "Score-P 8.0", 1000000000000, RANK (0, records) }, 0,
-                          &(TraceOptions){ .from_region = "solve" });
+  otf2_testing_open (
+      &s,
+      &(Otf2Testing){ SCOREP, 1000000000000, RANK (0, records), .options.from_region = "solve" },
+      0);
   EXPECT (&s, "compute gap_ps=2", "comm_define", "send", "isend",
           "call" /* the wait for what was posted before */, "compute gap_ps=3", "compute gap_ps=6");
   g_assert_cmpint (trace_cursor_next (s.cursor, &s.op, NULL), ==, TRACE_NEXT_END);
@@ -486,7 +488,7 @@ static void
 test_unknown_region (void)
 {
   static const Otf2Record records[] = { ENTER (0, AT_MAIN) };
-  char *folder = trace_testing_folder ();
+  g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
   g_autofree char *path =
       otf2_testing_write (folder, &(Otf2Testing){ "Score-P", 9, RANK (0, records) });
   static const char *const names[] = { "sovle", "MPI_Send", "" };
@@ -498,7 +500,6 @@ test_unknown_region (void)
     g_assert_error (error, TRACE_ERROR, TRACE_ERROR_OPEN);
     g_assert_nonnull (strstr (error->message, "3: \"main\", \"solve\", \"write output\""));
   }
-  trace_testing_remove (folder);
 }
 
 int

@@ -245,19 +245,12 @@ otf2_testing_write (const char *folder, const Otf2Testing *testing)
 }
 
 void
-otf2_testing_open_with (TraceTestingStream *stream, const Otf2Testing *testing, uint32_t rank,
-                        const TraceOptions *options)
-{
-  char *folder = trace_testing_folder ();
-  g_autofree char *path = otf2_testing_write (folder, testing);
-
-  trace_testing_stream_open (stream, folder, path, rank, options);
-}
-
-void
 otf2_testing_open (TraceTestingStream *stream, const Otf2Testing *testing, uint32_t rank)
 {
-  otf2_testing_open_with (stream, testing, rank, NULL);
+  TraceTestingFolder *folder = trace_testing_folder ();
+  g_autofree char *path = otf2_testing_write (folder, testing);
+
+  trace_testing_stream_open (stream, folder, path, rank, &testing->options);
 }
 
 void
@@ -268,19 +261,10 @@ otf2_testing_close (TraceTestingStream *stream)
 }
 
 void
-otf2_testing_bad (const Otf2Testing *testing, uint32_t rank, TraceError code, const char *part)
+otf2_testing_bad (const Otf2Testing *testing, TraceError code, const char *part)
 {
-  char *folder = trace_testing_folder ();
+  g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
   g_autofree char *path = otf2_testing_write (folder, testing);
-  g_autoptr (GError) error = NULL;
-  g_autoptr (Trace) trace = trace_open (path, NULL, &error);
-  g_autoptr (TraceCursor) cursor = trace != NULL ? trace_cursor_new (trace, rank, &error) : NULL;
-  TraceOp op;
 
-  while (cursor != NULL && trace_cursor_next (cursor, &op, &error) == TRACE_NEXT_OPERATION)
-    continue;
-  g_assert_error (error, TRACE_ERROR, (gint) code);
-  if (strstr (error->message, part) == NULL)
-    g_error ("expected \"%s\" in \"%s\"", part, error->message);
-  trace_testing_remove (folder);
+  trace_testing_bad (path, code, part);
 }

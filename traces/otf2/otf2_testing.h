@@ -120,6 +120,7 @@ enum {
   }
 
 #define OTF2_TESTING_RANKS 4
+#define SCOREP             "Score-P 8.0" /* a creator */
 
 typedef struct {
   const char *creator; /* NULL: none, as EZTrace */
@@ -128,6 +129,7 @@ typedef struct {
   uint32_t n_ranks; /* 0: OTF2_TESTING_RANKS, of which these have events */
   const Otf2Record *records[OTF2_TESTING_RANKS];
   guint n_records[OTF2_TESTING_RANKS];
+  TraceOptions options; /* for opening it */
 } Otf2Testing;
 
 #define RANK(rank, records_) .records[rank] = (records_), .n_records[rank] = G_N_ELEMENTS (records_)
@@ -139,11 +141,8 @@ uint64_t otf2_testing_location (uint32_t rank);
 
 /* Writes an archive to a folder of its own, and opens the stream of a rank. */
 void otf2_testing_open (TraceTestingStream *stream, const Otf2Testing *testing, uint32_t rank);
-void otf2_testing_open_with (TraceTestingStream *stream, const Otf2Testing *testing, uint32_t rank,
-                             const TraceOptions *options);
 /* There must be no more operations. */
 void otf2_testing_close (TraceTestingStream *stream);
 
-/* The archive or the rank's stream must fail with this in its message. */
-void
-otf2_testing_bad (const Otf2Testing *testing, uint32_t rank, TraceError code, const char *part);
+/* The archive, or a stream of it, must fail with this in its message. */
+void otf2_testing_bad (const Otf2Testing *testing, TraceError code, const char *part);

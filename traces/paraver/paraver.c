@@ -519,5 +519,4 @@ const TraceFormat trace_format_paraver = {
   .cursor_free = cursor_free,
   .cursor_next = cursor_next,
   .cursor_place = cursor_place,
-  .call_counts = trace_no_call_counts,
 };

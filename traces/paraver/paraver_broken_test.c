@@ -11,18 +11,17 @@
 static void
 check_with (const char *prv, const char *pcf, TraceError code, const char *part)
 {
-  char *folder = trace_testing_folder ();
-  g_autofree char *path = trace_testing_write (folder, "t.prv", prv, strlen (prv));
-  g_autofree char *beside = trace_testing_write (folder, "t.pcf", pcf, strlen (pcf));
+  g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
+  g_autofree char *path = trace_testing_write_text (folder, "t.prv", prv);
+  g_autofree char *beside = trace_testing_write_text (folder, "t.pcf", pcf);
 
   trace_testing_bad (path, code, part);
-  trace_testing_remove (folder);
 }
 
 static void
 check (const char *prv, TraceError code, const char *part)
 {
-  check_with (prv, "", code, part);
+  trace_testing_bad_file ("t.prv", prv, strlen (prv), code, part);
 }
 
 static void
@@ -135,7 +134,7 @@ test_collectives_disagree (void)
   g_autoptr (GError) error = NULL;
   g_autoptr (Trace) trace = NULL;
   g_autofree char *path = NULL;
-  char *folder = trace_testing_folder ();
+  g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
 
   path = trace_testing_write (folder, "t.prv", DISAGREE, strlen (DISAGREE));
   trace_testing_bad (path, TRACE_ERROR_LOST,
@@ -143,7 +142,6 @@ test_collectives_disagree (void)
   trace = trace_open (path, &options, &error);
   g_assert_no_error (error);
   g_assert_cmpuint (trace_testing_totals (trace).n_ops[TRACE_OP_CALL], ==, 2);
-  trace_testing_remove (folder);
 }
 
 /* What is left of a file that was cut anywhere is read, or is one error. */
@@ -158,7 +156,7 @@ test_truncated (void)
                    "2:1:1:1:1:60:50000002:10:50100001:8:50100002:8:50100004:1\n"
                    "2:1:1:2:1:60:50000002:10:50100001:8:50100002:8:50100004:1\n"
                    "2:1:1:1:1:70:50000002:0\n2:1:1:2:1:70:50000002:0\n";
-  char *folder = trace_testing_folder ();
+  g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
   guint n_good = 0;
 
   for (gsize n = 0; n < sizeof text; n++) {
@@ -172,7 +170,6 @@ test_truncated (void)
       trace_testing_totals (trace);
   }
   g_assert_cmpuint (n_good, >, 10);
-  trace_testing_remove (folder);
 }
 
 int

@@ -157,7 +157,7 @@ typedef struct {
   uint32_t nth;                    /* collective of it */
   int32_t root;                    /* rank in it, or TRACE_NO_ROOT */
   uint16_t kind;                   /* index into paraver_calls[] */
-  uint8_t is_root;                 /* the record says so */
+  uint8_t is_root;                 /* by the record */
   uint8_t taken;                   /* PARAVER_SENDS, _RECEIVES: has its message */
 } ParaverCall;
 

@@ -378,8 +378,7 @@ paraver_records_read (ParaverState *state, ParaverText *text, GError **error)
         task->is_open ? task->call.begin_ps : MAX (state->header.end_ps, reading.now_ps);
   }
   if (good && !has_calls) {
-    g_set_error (error, TRACE_ERROR, TRACE_ERROR_LOST, "%s: there are no MPI calls in it",
-                 text->name);
+    g_set_error (error, TRACE_ERROR, TRACE_ERROR_LOST, "%s: has no MPI calls", text->name);
     good = FALSE;
   }
   if (good)
@@ -627,10 +626,9 @@ is_world (const ParaverState *state, const ParaverComm *comm)
 static gboolean
 bad_comm (const ParaverState *state, const ParaverComm *comm, const char *what, GError **error)
 {
-  g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE,
-               "%s:%" G_GUINT64_FORMAT ": communicator %" G_GUINT64_FORMAT " %s", state->name,
-               comm->line, comm->id, what);
-  return FALSE;
+  return TRACE_FAIL (TRACE_ERROR_RANGE, error,
+                     "%s:%" G_GUINT64_FORMAT ": communicator %" G_GUINT64_FORMAT " %s", state->name,
+                     comm->line, comm->id, what);
 }
 
 /* The communicator of collectives that the trace gives none. */
@@ -691,12 +689,11 @@ list_call (ParaverState *state, uint32_t rank, uint32_t number, GError **error)
   comm = comm_at (state, call->comm);
   if (!comm->used && !use_comm (state, comm, TRACE_COMM_SELF + 1 + call->comm, error))
     return FALSE;
-  if (!g_hash_table_lookup_extended (comm->position, GUINT_TO_POINTER (rank), NULL, &member)) {
-    g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE,
-                 "%s:%" G_GUINT64_FORMAT ": task %u is not in communicator %" G_GUINT64_FORMAT,
-                 state->name, call->line, rank + 1, comm->id);
-    return FALSE;
-  }
+  if (!g_hash_table_lookup_extended (comm->position, GUINT_TO_POINTER (rank), NULL, &member))
+    return TRACE_FAIL (TRACE_ERROR_RANGE, error,
+                       "%s:%" G_GUINT64_FORMAT
+                       ": task %u is not in communicator %" G_GUINT64_FORMAT,
+                       state->name, call->line, rank + 1, comm->id);
   g_array_append_val (calls_of (comm, GPOINTER_TO_UINT (member)), number);
   return TRUE;
 }
@@ -744,13 +741,12 @@ is_whole (const ParaverState *state, const ParaverComm *comm, uint32_t nth, GErr
       return FALSE;
     if (call->kind == first->kind)
       continue;
-    g_set_error (error, TRACE_ERROR, TRACE_ERROR_LOST,
-                 "%s:%" G_GUINT64_FORMAT
-                 ": %s of task %d is %s of task %d in line %" G_GUINT64_FORMAT
-                 ": the collectives of communicator %" G_GUINT64_FORMAT " do not agree",
-                 state->name, call->line, paraver_kind (call)->name, comm->members[i] + 1,
-                 paraver_kind (first)->name, comm->members[0] + 1, first->line, comm->id);
-    return FALSE;
+    return TRACE_FAIL (TRACE_ERROR_LOST, error,
+                       "%s:%" G_GUINT64_FORMAT
+                       ": %s of task %d is %s of task %d in line %" G_GUINT64_FORMAT
+                       ": the collectives of communicator %" G_GUINT64_FORMAT " do not agree",
+                       state->name, call->line, paraver_kind (call)->name, comm->members[i] + 1,
+                       paraver_kind (first)->name, comm->members[0] + 1, first->line, comm->id);
   }
   return TRUE;
 }

@@ -88,10 +88,8 @@ paraver_take_field (ParaverText *text, uint64_t max, uint64_t *value)
 gboolean
 paraver_bad_line (const ParaverText *text, TraceError code, const char *what, GError **error)
 {
-  g_set_error (error, TRACE_ERROR, (gint) code, "%s:%" G_GUINT64_FORMAT ": %s, found \"%.*s\"",
-               text->name, text->number, what, (int) MIN (text->line_end - text->line, 80),
-               text->line);
-  return FALSE;
+  return TRACE_FAIL (code, error, "%s:%" G_GUINT64_FORMAT ": %s, found \"%.*s\"", text->name,
+                     text->number, what, (int) MIN (text->line_end - text->line, 80), text->line);
 }
 
 /* --- The first line of a .prv file, and its communicators --- */

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "traces/patterns/npb.h"
+#include "traces/format.h"
 
 #include <math.h>
 #include <string.h>
@@ -168,9 +169,8 @@ npb_refuse (const Npb *npb, GError **error, const char *format, ...)
   va_start (arguments, format);
   reason = g_strdup_vprintf (format, arguments);
   va_end (arguments);
-  g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE, "class %c on %u ranks with %u iterations: %s",
-               npb->class_name, npb->n_ranks, npb->iterations, reason);
-  return FALSE;
+  return TRACE_FAIL (TRACE_ERROR_RANGE, error, "class %c on %u ranks with %u iterations: %s",
+                     npb->class_name, npb->n_ranks, npb->iterations, reason);
 }
 
 gboolean

@@ -137,13 +137,12 @@ static void
 test_same_calls (gconstpointer data)
 {
   const Run *run = data;
-  char *folder;
-  g_autofree char *path = trace_testing_recorded (run->set, &folder);
+  g_autofree char *name = g_strconcat ("recorded/", run->set, NULL);
+  g_autoptr (TraceTestingFolder) folder = NULL;
+  g_autofree char *path = trace_testing_recorded (name, &folder);
 
-  if (path == NULL)
-    return;
-  check_calls (path, run->spec);
-  trace_testing_remove (folder);
+  if (path != NULL)
+    check_calls (path, run->spec);
 }
 
 /* One of the runs ships with the project. */

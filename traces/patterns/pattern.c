@@ -89,9 +89,8 @@ bad_value (const TraceParameter *parameter, const char *text, GError **error, co
   va_start (arguments, expected);
   what = g_strdup_vprintf (expected, arguments);
   va_end (arguments);
-  g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE, "%s: \"%.80s\" is not %s", parameter->name,
-               text, what);
-  return FALSE;
+  return TRACE_FAIL (TRACE_ERROR_RANGE, error, "%s: \"%.80s\" is not %s", parameter->name, text,
+                     what);
 }
 
 static gboolean
@@ -186,19 +185,15 @@ read_setting (const char *setting, const TracePattern *pattern, TraceParameterVa
   g_autoptr (GPtrArray) names = g_ptr_array_new ();
   g_autofree char *name = NULL, *shown = NULL, *known = NULL;
 
-  if (equals == NULL) {
-    g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT, "\"%.80s\" is not of the form NAME=VALUE",
-                 setting);
-    return FALSE;
-  }
+  if (equals == NULL)
+    return TRACE_FAIL (TRACE_ERROR_FORMAT, error, "\"%.80s\" is not of the form NAME=VALUE",
+                       setting);
   name = g_strndup (setting, (gsize) (equals - setting));
   for (guint i = 0; pattern->parameters[i].name != NULL; i++) {
     if (strcmp (pattern->parameters[i].name, name) != 0)
       continue;
-    if (given[i]) {
-      g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT, "%s is given twice", name);
-      return FALSE;
-    }
+    if (given[i])
+      return TRACE_FAIL (TRACE_ERROR_FORMAT, error, "%s is given twice", name);
     given[i] = TRUE;
     return read_value (&pattern->parameters[i], equals + 1, &values[i], error);
   }
@@ -206,9 +201,8 @@ read_setting (const char *setting, const TracePattern *pattern, TraceParameterVa
     g_ptr_array_add (names, (gpointer) p->name);
   shown = g_strndup (name, 80);
   known = list_names (names, shown);
-  g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT, "%s has no parameter \"%s\"; it has %s",
-               pattern->name, shown, known);
-  return FALSE;
+  return TRACE_FAIL (TRACE_ERROR_FORMAT, error, "%s has no parameter \"%s\"; it has %s",
+                     pattern->name, shown, known);
 }
 
 /* The values of a spec of this pattern, presets where it gives none. */
@@ -230,11 +224,9 @@ read_values (const char *spec, const TracePattern *pattern,
     g_assert (i < PATTERN_MAX_PARAMETERS);
     if (given[i] || (parameter->preset != NULL && *parameter->preset == '\0'))
       continue;
-    if (parameter->preset == NULL) {
-      g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT, "%s=... is missing: %s", parameter->name,
-                   parameter->help);
-      return FALSE;
-    }
+    if (parameter->preset == NULL)
+      return TRACE_FAIL (TRACE_ERROR_FORMAT, error, "%s=... is missing: %s", parameter->name,
+                         parameter->help);
     if (!read_value (parameter, parameter->preset, &values[i], error))
       g_assert_not_reached ();
   }
@@ -470,5 +462,4 @@ const TraceFormat trace_format_pattern = {
   .cursor_free = cursor_free,
   .cursor_next = cursor_next,
   .cursor_place = cursor_place,
-  .call_counts = trace_no_call_counts,
 };

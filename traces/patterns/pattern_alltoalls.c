@@ -97,7 +97,7 @@ suba2a_open (TraceParameterValue *values, uint32_t *n_ranks, GError **error)
     return NULL;
   if (grid[dimension] % size != 0) {
     g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE,
-                 "grid: there are %" G_GINT64_FORMAT " ranks along %s, no multiple of "
+                 "grid: there are %" G_GINT64_FORMAT " ranks along %s, not a multiple of "
                  "size=%" G_GINT64_FORMAT,
                  grid[dimension], values[DIMENSION].word, size);
     return NULL;

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "traces/patterns/pattern_grid.h"
+#include "traces/format.h"
 
 #include "base/random.h"
 
@@ -31,20 +32,17 @@ check_ranks (int64_t n_ranks, GError **error)
 {
   if (n_ranks <= PATTERN_MAX_RANKS)
     return TRUE;
-  g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE,
-               "there may be up to %" G_GINT64_FORMAT " ranks", PATTERN_MAX_RANKS);
-  return FALSE;
+  return TRACE_FAIL (TRACE_ERROR_RANGE, error, "there may be up to %" G_GINT64_FORMAT " ranks",
+                     PATTERN_MAX_RANKS);
 }
 
 gboolean
 pattern_grid_check (const char *name, const int64_t grid[3], guint n_dims, GError **error)
 {
   for (guint d = 0; d < 3; d++)
-    if ((grid[d] != 0) != (d < n_dims)) {
-      g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE, "%s: %u numbers are needed, such as %s",
-                   name, n_dims, n_dims == 2 ? "8x4" : "8x4x2");
-      return FALSE;
-    }
+    if ((grid[d] != 0) != (d < n_dims))
+      return TRACE_FAIL (TRACE_ERROR_RANGE, error, "%s: %u numbers are needed, such as %s", name,
+                         n_dims, n_dims == 2 ? "8x4" : "8x4x2");
   return TRUE;
 }
 
@@ -55,10 +53,8 @@ pattern_grid_resolve (TraceParameterValue *ranks, TraceParameterValue *grid, gui
   int64_t n_ranks;
 
   if (grid->grid[0] == 0) {
-    if (ranks->integer == 0) {
-      g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE, "ranks=... or grid=... must be given");
-      return FALSE;
-    }
+    if (ranks->integer == 0)
+      return TRACE_FAIL (TRACE_ERROR_RANGE, error, "ranks=... or grid=... must be given");
     if (!check_ranks (ranks->integer, error))
       return FALSE;
     pattern_grid_balance (ranks->integer, n_dims, grid->grid);
@@ -73,13 +69,11 @@ pattern_grid_resolve (TraceParameterValue *ranks, TraceParameterValue *grid, gui
     if (!check_ranks (n_ranks, error))
       return FALSE;
   }
-  if (ranks->integer != 0 && ranks->integer != n_ranks) {
-    g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE,
-                 "the grid has %" G_GINT64_FORMAT " ranks, but ranks=%" G_GINT64_FORMAT
-                 " was given",
-                 n_ranks, ranks->integer);
-    return FALSE;
-  }
+  if (ranks->integer != 0 && ranks->integer != n_ranks)
+    return TRACE_FAIL (TRACE_ERROR_RANGE, error,
+                       "the grid has %" G_GINT64_FORMAT " ranks, but ranks=%" G_GINT64_FORMAT
+                       " was given",
+                       n_ranks, ranks->integer);
   ranks->integer = n_ranks;
   return TRUE;
 }

@@ -157,7 +157,7 @@ permutation_open (TraceParameterValue *values, uint32_t *n_ranks, GError **error
     return NULL;
   } else if (kind == REVERSE && (n & (n - 1)) != 0) {
     g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE,
-                 "ranks: %" G_GINT64_FORMAT " is no power of 2, which kind=reverse needs", n);
+                 "ranks: %" G_GINT64_FORMAT " is not a power of 2, as kind=reverse requires", n);
     return NULL;
   }
   state = g_new (PermutationState, 1);

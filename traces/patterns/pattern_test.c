@@ -155,7 +155,7 @@ static const BadSpec bad_specs[] = {
   { "no-ranks", "gen:halo2d", TRACE_ERROR_RANGE, "ranks=... or grid=... must be given" },
   { "word", "gen:ring:ranks=2,both=maybe", TRACE_ERROR_RANGE, "\"maybe\" is not one of yes|no" },
   { "odd", "gen:pingpong:ranks=5", TRACE_ERROR_RANGE, "ranks: 5 is odd" },
-  { "power", "gen:permutation:ranks=12,kind=reverse", TRACE_ERROR_RANGE, "12 is no power of 2" },
+  { "power", "gen:permutation:ranks=12,kind=reverse", TRACE_ERROR_RANGE, "12 is not a power of 2" },
   { "grid-for-shift", "gen:permutation:ranks=12,kind=shift,grid=3x4", TRACE_ERROR_RANGE,
     "grid: is for kind=transpose only" },
   { "sub", "gen:suba2a:ranks=100", TRACE_ERROR_RANGE, "100 is not a multiple of size=64" },
@@ -277,7 +277,7 @@ test_damaged_specs (void)
 static void
 test_files_are_not_touched (void)
 {
-  char *folder = trace_testing_folder ();
+  g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
   g_autofree char *before = g_get_current_dir ();
   g_autofree char *file = trace_testing_write (folder, "gen:ring:ranks=3", "0 init\n", 7);
   g_autoptr (Trace) trace = NULL;
@@ -290,7 +290,6 @@ test_files_are_not_touched (void)
   g_assert_cmpuint (trace_ranks (trace), ==, 3);
   g_assert_false (trace_is_graph (trace));
   g_assert_cmpuint (trace_warnings (trace)->len, ==, 0);
-  trace_testing_remove (folder);
 }
 
 static char *
@@ -330,9 +329,6 @@ test_options (void)
   g_clear_error (&error);
   g_assert_null (trace_open ("gen:ring:ranks=5", &region, &error));
   g_assert_error (error, TRACE_ERROR, TRACE_ERROR_OPEN);
-  g_clear_error (&error);
-  g_assert_null (trace_call_counts (trace, 0, &error));
-  g_assert_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT);
 }
 
 static void

@@ -456,8 +456,7 @@ recorder_post (RecorderCall *call)
     receive.recv_peer = send.recv_peer = receive.recv_tag = send.recv_tag = 0;
     receive.recv_bytes = send.recv_bytes = 0;
     call->wait[call->n_wait++] = write_begun (call, &receive, extra);
-    call->wait[call->n_wait++] =
-        write_begun (call, &send, (RecorderExtra){ .n_values2 = extra.n_values2 });
+    call->wait[call->n_wait++] = write_begun (call, &send, (RecorderExtra){ 0 });
   } else if (kind == TRACE_OP_START) {
     write_op (call, op, extra);
   } else if (call->binds != NULL) {
@@ -513,7 +512,7 @@ recorder_leave (RecorderCall *call, int code)
       /* A call that failed has moved nothing. */
       *op = blank;
       call->binds = NULL;
-      call->n_values2 = 0;
+      extra.n_values2 = 0;
     }
     if (((op->kind == TRACE_OP_RECV && op->peer == TRACE_ANY_SOURCE) ||
          (op->kind == TRACE_OP_SENDRECV && op->recv_peer == TRACE_ANY_SOURCE)) &&

@@ -90,7 +90,7 @@ typedef struct {
   MPI_Request *binds;       /* where MPI puts the request, or NULL */
   bool is_persistent;       /* that request */
   const MPI_Status *status; /* of a receive, or NULL */
-  MPI_Status own_status;    /* when the program wants none */
+  MPI_Status own_status;    /* when the program ignores it */
   uint32_t n_values2;       /* of op.values2 */
   const TraceOp *then;      /* one more operation, after this one; or NULL */
 
@@ -219,8 +219,8 @@ RecorderMessage recorder_message_remove (MPI_Message handle);
 uint64_t recorder_bytes (int64_t count, MPI_Datatype type);
 int32_t recorder_peer (int rank);
 int32_t recorder_tag (int tag);
-/* Sets op.comm; a communicator that a replay cannot know makes the operation
- * one that is not supported. */
+/* Sets op.comm; a communicator unknown to a replay makes the operation
+ * TRACE_OP_UNSUPPORTED. */
 RecorderComm *recorder_use_comm (RecorderCall *call, MPI_Comm comm);
 RecorderComm *recorder_describe_collective (RecorderCall *call, TraceOpKind kind, MPI_Comm comm);
 void recorder_describe_nonblocking (RecorderCall *call, MPI_Request *request);

@@ -18,40 +18,44 @@ describe_rooted (RecorderCall *call, TraceOpKind kind, int root, MPI_Comm comm)
   return recorder_describe_collective (call, kind, comm);
 }
 
-static void
-set_counts (RecorderCall *call, const uint64_t *bytes, int n)
+/* The data for or from each rank: counts[i] of types[i] when there are counts and types, else the same for
+ * all ranks. */
+typedef struct {
+  int count;
+  MPI_Datatype type;
+  const int *counts;
+  const MPI_Datatype *types;
+} Blocks;
+
+static const uint64_t *
+list_bytes (int slot, Blocks blocks, int n)
 {
-  call->op.counts = bytes;
+  uint64_t *bytes = recorder_scratch (slot, (size_t) n * sizeof *bytes);
+  uint64_t unit = blocks.types == NULL ? recorder_bytes (1, blocks.type) : 0;
+
+  for (int i = 0; i < n; i++) {
+    int count = blocks.counts != NULL ? blocks.counts[i] : blocks.count;
+
+    if (blocks.types != NULL)
+      bytes[i] = recorder_bytes (count, blocks.types[i]);
+    else
+      bytes[i] = count > 0 ? (uint64_t) count * unit : 0;
+  }
+  return bytes;
+}
+
+static void
+set_counts (RecorderCall *call, Blocks blocks, int n)
+{
+  call->op.counts = list_bytes (RECORDER_COUNTS, blocks, n);
   call->op.n_counts = (uint32_t) n;
 }
 
 static void
-set_recv_counts (RecorderCall *call, const uint64_t *bytes, int n)
+set_recv_counts (RecorderCall *call, Blocks blocks, int n)
 {
-  call->op.recv_counts = bytes;
+  call->op.recv_counts = list_bytes (RECORDER_RECV_COUNTS, blocks, n);
   call->op.n_recv_counts = (uint32_t) n;
-}
-
-/* n counts of one type. */
-static const uint64_t *
-list_bytes (int slot, const int *counts, MPI_Datatype type, int n)
-{
-  uint64_t *bytes = recorder_scratch (slot, (size_t) n * sizeof *bytes);
-  uint64_t unit = recorder_bytes (1, type);
-
-  for (int i = 0; i < n; i++)
-    bytes[i] = (uint64_t) counts[i] * unit;
-  return bytes;
-}
-
-static const uint64_t *
-list_typed_bytes (int slot, const int *counts, const MPI_Datatype *types, int n)
-{
-  uint64_t *bytes = recorder_scratch (slot, (size_t) n * sizeof *bytes);
-
-  for (int i = 0; i < n; i++)
-    bytes[i] = recorder_bytes (counts[i], types[i]);
-  return bytes;
 }
 
 /* --- From one and to one --- */
@@ -78,8 +82,7 @@ describe_gatherv (RecorderCall *call, const void *send, int count, MPI_Datatype 
   if (!recorder_is_supported (call))
     return;
   if (comm->rank == root)
-    set_recv_counts (call, list_bytes (RECORDER_RECV_COUNTS, recv_counts, recv_type, comm->size),
-                     comm->size);
+    set_recv_counts (call, (Blocks){ .counts = recv_counts, .type = recv_type }, comm->size);
   call->op.bytes = send == MPI_IN_PLACE ? recorder_bytes (recv_counts[root], recv_type)
                                         : recorder_bytes (count, type);
 }
@@ -107,7 +110,7 @@ describe_scatterv (RecorderCall *call, const int *counts, MPI_Datatype type, con
   if (!recorder_is_supported (call))
     return;
   if (comm->rank == root)
-    set_counts (call, list_bytes (RECORDER_COUNTS, counts, type, comm->size), comm->size);
+    set_counts (call, (Blocks){ .counts = counts, .type = type }, comm->size);
   call->op.recv_bytes = recv == MPI_IN_PLACE ? recorder_bytes (counts[root], type)
                                              : recorder_bytes (recv_count, recv_type);
 }
@@ -159,44 +162,25 @@ describe_allgatherv (RecorderCall *call, const void *send, int count, MPI_Dataty
 
   if (!recorder_is_supported (call))
     return;
-  set_recv_counts (call, list_bytes (RECORDER_RECV_COUNTS, recv_counts, recv_type, comm->size),
-                   comm->size);
+  set_recv_counts (call, (Blocks){ .counts = recv_counts, .type = recv_type }, comm->size);
   call->op.bytes = send == MPI_IN_PLACE ? recorder_bytes (recv_counts[comm->rank], recv_type)
                                         : recorder_bytes (count, type);
 }
 
 static void
-describe_alltoallv (RecorderCall *call, const void *send, const int *counts, MPI_Datatype type,
-                    const int *recv_counts, MPI_Datatype recv_type, MPI_Comm handle)
+describe_alltoallv (RecorderCall *call, const void *send, Blocks sent, Blocks received,
+                    MPI_Comm handle)
 {
   RecorderComm *comm = recorder_describe_collective (call, TRACE_OP_ALLTOALLV, handle);
 
   if (!recorder_is_supported (call))
     return;
-  set_recv_counts (call, list_bytes (RECORDER_RECV_COUNTS, recv_counts, recv_type, comm->size),
-                   comm->size);
-  if (send == MPI_IN_PLACE)
-    set_counts (call, call->op.recv_counts, comm->size);
-  else
-    set_counts (call, list_bytes (RECORDER_COUNTS, counts, type, comm->size), comm->size);
-}
-
-static void
-describe_alltoallw (RecorderCall *call, const void *send, const int *counts,
-                    const MPI_Datatype *types, const int *recv_counts,
-                    const MPI_Datatype *recv_types, MPI_Comm handle)
-{
-  RecorderComm *comm = recorder_describe_collective (call, TRACE_OP_ALLTOALLV, handle);
-
-  if (!recorder_is_supported (call))
-    return;
-  set_recv_counts (call,
-                   list_typed_bytes (RECORDER_RECV_COUNTS, recv_counts, recv_types, comm->size),
-                   comm->size);
-  if (send == MPI_IN_PLACE)
-    set_counts (call, call->op.recv_counts, comm->size);
-  else
-    set_counts (call, list_typed_bytes (RECORDER_COUNTS, counts, types, comm->size), comm->size);
+  set_recv_counts (call, received, comm->size);
+  if (send == MPI_IN_PLACE) {
+    call->op.counts = call->op.recv_counts;
+    call->op.n_counts = call->op.n_recv_counts;
+  } else
+    set_counts (call, sent, comm->size);
 }
 
 COLLECTIVE (Barrier, Ibarrier, (MPI_Comm comm), (comm),
@@ -225,14 +209,16 @@ COLLECTIVE (Alltoallv, Ialltoallv,
             (const void *send, const int *counts, const int *places, MPI_Datatype type, void *recv,
              const int *recv_counts, const int *recv_places, MPI_Datatype recv_type, MPI_Comm comm),
             (send, counts, places, type, recv, recv_counts, recv_places, recv_type, comm),
-            describe_alltoallv (&call, send, counts, type, recv_counts, recv_type, comm))
+            describe_alltoallv (&call, send, (Blocks){ .counts = counts, .type = type },
+                                (Blocks){ .counts = recv_counts, .type = recv_type }, comm))
 
 COLLECTIVE (Alltoallw, Ialltoallw,
             (const void *send, const int *counts, const int *places, const MPI_Datatype *types,
              void *recv, const int *recv_counts, const int *recv_places,
              const MPI_Datatype *recv_types, MPI_Comm comm),
             (send, counts, places, types, recv, recv_counts, recv_places, recv_types, comm),
-            describe_alltoallw (&call, send, counts, types, recv_counts, recv_types, comm))
+            describe_alltoallv (&call, send, (Blocks){ .counts = counts, .types = types },
+                                (Blocks){ .counts = recv_counts, .types = recv_types }, comm))
 
 /* --- Reductions --- */
 
@@ -245,26 +231,12 @@ describe_reduction (RecorderCall *call, TraceOpKind kind, int count, MPI_Datatyp
 }
 
 static void
-describe_reduce_scatter (RecorderCall *call, const int *counts, MPI_Datatype type, MPI_Comm handle)
+describe_reduce_scatter (RecorderCall *call, Blocks blocks, MPI_Comm handle)
 {
   RecorderComm *comm = recorder_describe_collective (call, TRACE_OP_REDUCE_SCATTER, handle);
 
   if (recorder_is_supported (call))
-    set_recv_counts (call, list_bytes (RECORDER_RECV_COUNTS, counts, type, comm->size), comm->size);
-}
-
-static void
-describe_reduce_scatter_block (RecorderCall *call, int count, MPI_Datatype type, MPI_Comm handle)
-{
-  RecorderComm *comm = recorder_describe_collective (call, TRACE_OP_REDUCE_SCATTER, handle);
-  uint64_t *bytes;
-
-  if (!recorder_is_supported (call))
-    return;
-  bytes = recorder_scratch (RECORDER_RECV_COUNTS, (size_t) comm->size * sizeof *bytes);
-  for (int i = 0; i < comm->size; i++)
-    bytes[i] = recorder_bytes (count, type);
-  set_recv_counts (call, bytes, comm->size);
+    set_recv_counts (call, blocks, comm->size);
 }
 
 COLLECTIVE (Reduce, Ireduce,
@@ -289,13 +261,13 @@ COLLECTIVE (Reduce_scatter, Ireduce_scatter,
             (const void *send, void *recv, const int *counts, MPI_Datatype type, MPI_Op operation,
              MPI_Comm comm),
             (send, recv, counts, type, operation, comm),
-            describe_reduce_scatter (&call, counts, type, comm))
+            describe_reduce_scatter (&call, (Blocks){ .counts = counts, .type = type }, comm))
 
 COLLECTIVE (Reduce_scatter_block, Ireduce_scatter_block,
             (const void *send, void *recv, int count, MPI_Datatype type, MPI_Op operation,
              MPI_Comm comm),
             (send, recv, count, type, operation, comm),
-            describe_reduce_scatter_block (&call, count, type, comm))
+            describe_reduce_scatter (&call, (Blocks){ .count = count, .type = type }, comm))
 
 /* --- Collectives of neighbourhoods, blocking and not --- */
 
@@ -349,32 +321,23 @@ describe_neighbors (RecorderCall *call, TraceOpKind kind, MPI_Comm handle)
   return comm;
 }
 
-/* The data of one edge: counts[i] of types[i] when there are counts and types,
- * else the same for all edges. */
-typedef struct {
-  int count;
-  MPI_Datatype type;
-  const int *counts;
-  const MPI_Datatype *types;
-} Edges;
-
 /* The neighbours that exist and their bytes; returns how many. */
 static uint32_t
-list_edges (const int32_t *neighbors, int n, const Edges *edges, int32_t *ranks, uint64_t *bytes)
+list_edges (const int32_t *neighbors, int n, Blocks blocks, int32_t *ranks, uint64_t *bytes)
 {
   uint32_t n_listed = 0;
 
   for (int i = 0; i < n; i++)
     if (neighbors[i] != MPI_PROC_NULL) {
       ranks[n_listed] = neighbors[i];
-      bytes[n_listed++] = recorder_bytes (edges->counts != NULL ? edges->counts[i] : edges->count,
-                                          edges->types != NULL ? edges->types[i] : edges->type);
+      bytes[n_listed++] = recorder_bytes (blocks.counts != NULL ? blocks.counts[i] : blocks.count,
+                                          blocks.types != NULL ? blocks.types[i] : blocks.type);
     }
   return n_listed;
 }
 
 static void
-describe_edges (RecorderCall *call, const RecorderComm *comm, Edges send, Edges recv)
+describe_edges (RecorderCall *call, const RecorderComm *comm, Blocks send, Blocks recv)
 {
   size_t n_out = (size_t) comm->n_out + 1, n_in = (size_t) comm->n_in + 1;
   int32_t *to = recorder_scratch (RECORDER_VALUES, n_out * sizeof *to);
@@ -385,8 +348,8 @@ describe_edges (RecorderCall *call, const RecorderComm *comm, Edges send, Edges 
 
   if (!recorder_is_supported (call))
     return;
-  op->n_values = op->n_counts = list_edges (comm->out, comm->n_out, &send, to, bytes);
-  call->n_values2 = op->n_recv_counts = list_edges (comm->in, comm->n_in, &recv, from, recv_bytes);
+  op->n_values = op->n_counts = list_edges (comm->out, comm->n_out, send, to, bytes);
+  call->n_values2 = op->n_recv_counts = list_edges (comm->in, comm->n_in, recv, from, recv_bytes);
   op->values = to;
   op->values2 = from;
   op->counts = bytes;
@@ -396,7 +359,7 @@ describe_edges (RecorderCall *call, const RecorderComm *comm, Edges send, Edges 
 #define NEIGHBORS(name, iname, kind, parameters, arguments, send_edges, recv_edges) \
   COLLECTIVE (name, iname, parameters, arguments,                                   \
               describe_edges (&call, describe_neighbors (&call, kind, comm),        \
-                              (Edges){ UNPACK send_edges }, (Edges){ UNPACK recv_edges }))
+                              (Blocks){ UNPACK send_edges }, (Blocks){ UNPACK recv_edges }))
 
 NEIGHBORS (Neighbor_allgather, Ineighbor_allgather, TRACE_OP_NEIGHBOR_ALLGATHER,
            (const void *send, int count, MPI_Datatype type, void *recv, int recv_count,

@@ -81,46 +81,30 @@ leave_with_new (RecorderCall *call, MPI_Comm parent, const MPI_Comm *made, int c
   recorder_unlock ();
 }
 
-int
-MPI_Comm_dup (MPI_Comm parent, MPI_Comm *made)
-{
-  WRAP_BEGIN (Comm_dup, (parent, made));
-  int code;
+/* kind_of_call has the cost of the call, and `leave` records the result; the statements after the
+ * arguments run first. */
+#define COMM_CREATE(name, kind_of_call, leave, parameters, arguments, ...) \
+  int MPI_##name parameters                                                \
+  {                                                                        \
+    WRAP_BEGIN (name, arguments);                                          \
+    int code;                                                              \
+                                                                           \
+    __VA_ARGS__;                                                           \
+    recorder_describe_collective (&call, kind_of_call, parent);            \
+    code = real arguments;                                                 \
+    leave (&call, parent, made, code);                                     \
+    return code;                                                           \
+  }                                                                        \
+  PROFILED (name)
 
-  recorder_describe_collective (&call, TRACE_OP_COMM_DUP, parent);
-  code = real (parent, made);
-  leave_with_new (&call, parent, made, code);
-  return code;
-}
-PROFILED (Comm_dup)
-
-int
-MPI_Comm_dup_with_info (MPI_Comm parent, MPI_Info info, MPI_Comm *made)
-{
-  WRAP_BEGIN (Comm_dup_with_info, (parent, info, made));
-  int code;
-
-  recorder_describe_collective (&call, TRACE_OP_COMM_DUP, parent);
-  code = real (parent, info, made);
-  leave_with_new (&call, parent, made, code);
-  return code;
-}
-PROFILED (Comm_dup_with_info)
-
-int
-MPI_Comm_split (MPI_Comm parent, int color, int key, MPI_Comm *made)
-{
-  WRAP_BEGIN (Comm_split, (parent, color, key, made));
-  int code;
-
-  call.op.color = color == MPI_UNDEFINED ? TRACE_UNDEFINED : color;
-  call.op.key = key;
-  recorder_describe_collective (&call, TRACE_OP_COMM_SPLIT, parent);
-  code = real (parent, color, key, made);
-  leave_with_new (&call, parent, made, code);
-  return code;
-}
-PROFILED (Comm_split)
+COMM_CREATE (Comm_dup, TRACE_OP_COMM_DUP, leave_with_new, (MPI_Comm parent, MPI_Comm *made),
+             (parent, made), )
+COMM_CREATE (Comm_dup_with_info, TRACE_OP_COMM_DUP, leave_with_new,
+             (MPI_Comm parent, MPI_Info info, MPI_Comm *made), (parent, info, made), )
+COMM_CREATE (Comm_split, TRACE_OP_COMM_SPLIT, leave_with_new,
+             (MPI_Comm parent, int color, int key, MPI_Comm *made), (parent, color, key, made),
+             call.op.color = color == MPI_UNDEFINED ? TRACE_UNDEFINED : color;
+             call.op.key = key)
 
 /* --- All others --- */
 
@@ -178,49 +162,38 @@ leave_with_defined (RecorderCall *call, MPI_Comm parent, const MPI_Comm *made, i
   recorder_leave (call, code);
 }
 
-/* kind_of_call has the cost of the call. */
-#define COMM_CREATE(name, kind_of_call, parameters, arguments)  \
-  int MPI_##name parameters                                     \
-  {                                                             \
-    WRAP_BEGIN (name, arguments);                               \
-    int code;                                                   \
-                                                                \
-    recorder_describe_collective (&call, kind_of_call, parent); \
-    code = real arguments;                                      \
-    leave_with_defined (&call, parent, made, code);             \
-    return code;                                                \
-  }                                                             \
-  PROFILED (name)
+#define COMM_DEFINE(name, kind_of_call, parameters, arguments) \
+  COMM_CREATE (name, kind_of_call, leave_with_defined, parameters, arguments, )
 
-COMM_CREATE (Comm_create, TRACE_OP_BARRIER, (MPI_Comm parent, MPI_Group group, MPI_Comm *made),
+COMM_DEFINE (Comm_create, TRACE_OP_BARRIER, (MPI_Comm parent, MPI_Group group, MPI_Comm *made),
              (parent, group, made))
-COMM_CREATE (Comm_create_group, TRACE_OP_CALL,
+COMM_DEFINE (Comm_create_group, TRACE_OP_CALL,
              (MPI_Comm parent, MPI_Group group, int tag, MPI_Comm *made),
              (parent, group, tag, made))
-COMM_CREATE (Comm_split_type, TRACE_OP_BARRIER,
+COMM_DEFINE (Comm_split_type, TRACE_OP_BARRIER,
              (MPI_Comm parent, int type, int key, MPI_Info info, MPI_Comm *made),
              (parent, type, key, info, made))
-COMM_CREATE (Cart_create, TRACE_OP_BARRIER,
+COMM_DEFINE (Cart_create, TRACE_OP_BARRIER,
              (MPI_Comm parent, int n_dims, const int *dims, const int *periods, int reorder,
               MPI_Comm *made),
              (parent, n_dims, dims, periods, reorder, made))
-COMM_CREATE (Cart_sub, TRACE_OP_BARRIER, (MPI_Comm parent, const int *remain, MPI_Comm *made),
+COMM_DEFINE (Cart_sub, TRACE_OP_BARRIER, (MPI_Comm parent, const int *remain, MPI_Comm *made),
              (parent, remain, made))
-COMM_CREATE (Graph_create, TRACE_OP_BARRIER,
+COMM_DEFINE (Graph_create, TRACE_OP_BARRIER,
              (MPI_Comm parent, int n, const int *index, const int *edges, int reorder,
               MPI_Comm *made),
              (parent, n, index, edges, reorder, made))
-COMM_CREATE (Dist_graph_create, TRACE_OP_BARRIER,
+COMM_DEFINE (Dist_graph_create, TRACE_OP_BARRIER,
              (MPI_Comm parent, int n, const int *sources, const int *degrees, const int *targets,
               const int *weights, MPI_Info info, int reorder, MPI_Comm *made),
              (parent, n, sources, degrees, targets, weights, info, reorder, made))
-COMM_CREATE (Dist_graph_create_adjacent, TRACE_OP_BARRIER,
+COMM_DEFINE (Dist_graph_create_adjacent, TRACE_OP_BARRIER,
              (MPI_Comm parent, int n_in, const int *in, const int *in_weights, int n_out,
               const int *out, const int *out_weights, MPI_Info info, int reorder, MPI_Comm *made),
              (parent, n_in, in, in_weights, n_out, out, out_weights, info, reorder, made))
-COMM_CREATE (Intercomm_merge, TRACE_OP_UNSUPPORTED, (MPI_Comm parent, int high, MPI_Comm *made),
+COMM_DEFINE (Intercomm_merge, TRACE_OP_UNSUPPORTED, (MPI_Comm parent, int high, MPI_Comm *made),
              (parent, high, made))
-COMM_CREATE (Intercomm_create, TRACE_OP_UNSUPPORTED,
+COMM_DEFINE (Intercomm_create, TRACE_OP_UNSUPPORTED,
              (MPI_Comm parent, int leader, MPI_Comm peer, int remote_leader, int tag,
               MPI_Comm *made),
              (parent, leader, peer, remote_leader, tag, made))

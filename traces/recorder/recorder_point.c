@@ -72,7 +72,7 @@ describe_receive (RecorderCall *call, TraceOpKind kind, int count, MPI_Datatype 
   recorder_use_comm (call, comm);
 }
 
-/* Where the status can be read afterwards, also if the program wants none. */
+/* Where the status can be read afterwards, also if the program ignores it. */
 static MPI_Status *
 see_status (RecorderCall *call, MPI_Status *status)
 {
@@ -143,16 +143,16 @@ describe_probe (RecorderCall *call, TraceOpKind kind, int peer, int tag, MPI_Com
   recorder_use_comm (call, comm);
 }
 
-/* Index 0 of completed[] says that a probe found something. */
+/* completed[] of a probe that found a message. */
 static const uint32_t found_it[] = { 0 };
 
 static void
-set_found (RecorderCall *call, int flag, const MPI_Status *status)
+set_found (RecorderCall *call, const MPI_Status *status)
 {
-  if (!flag)
-    return;
-  call->op.completed = found_it;
-  call->op.n_completed = 1;
+  if (call->op.kind == TRACE_OP_IPROBE) {
+    call->op.completed = found_it;
+    call->op.n_completed = 1;
+  }
   call->op.matched_source = recorder_peer (status->MPI_SOURCE);
 }
 
@@ -167,73 +167,35 @@ keep_message (const RecorderCall *call, MPI_Message message, const MPI_Status *s
   recorder_unlock ();
 }
 
-int
-MPI_Probe (int peer, int tag, MPI_Comm comm, MPI_Status *status)
-{
-  WRAP_BEGIN (Probe, (peer, tag, comm, status));
-  int code;
+/* MPI_name, which looks for a message; the statements run when it found one. */
+#define PROBE(name, kind, parameters, arguments, found, ...) \
+  int MPI_##name parameters                                  \
+  {                                                          \
+    WRAP_BEGIN (name, arguments);                            \
+    int code;                                                \
+                                                             \
+    describe_probe (&call, kind, peer, tag, comm);           \
+    status = see_status (&call, status);                     \
+    code = real arguments;                                   \
+    if (code == MPI_SUCCESS && (found)) {                    \
+      set_found (&call, status);                             \
+      __VA_ARGS__;                                           \
+    }                                                        \
+    recorder_leave (&call, code);                            \
+    return code;                                             \
+  }                                                          \
+  PROFILED (name)
 
-  describe_probe (&call, TRACE_OP_PROBE, peer, tag, comm);
-  status = see_status (&call, status);
-  code = real (peer, tag, comm, status);
-  if (code == MPI_SUCCESS)
-    call.op.matched_source = recorder_peer (status->MPI_SOURCE);
-  recorder_leave (&call, code);
-  return code;
-}
-PROFILED (Probe)
-
-int
-MPI_Iprobe (int peer, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
-{
-  WRAP_BEGIN (Iprobe, (peer, tag, comm, flag, status));
-  int code;
-
-  describe_probe (&call, TRACE_OP_IPROBE, peer, tag, comm);
-  status = see_status (&call, status);
-  code = real (peer, tag, comm, flag, status);
-  if (code == MPI_SUCCESS)
-    set_found (&call, *flag, status);
-  recorder_leave (&call, code);
-  return code;
-}
-PROFILED (Iprobe)
-
-int
-MPI_Mprobe (int peer, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
-{
-  WRAP_BEGIN (Mprobe, (peer, tag, comm, message, status));
-  int code;
-
-  describe_probe (&call, TRACE_OP_PROBE, peer, tag, comm);
-  status = see_status (&call, status);
-  code = real (peer, tag, comm, message, status);
-  if (code == MPI_SUCCESS) {
-    call.op.matched_source = recorder_peer (status->MPI_SOURCE);
-    keep_message (&call, *message, status);
-  }
-  recorder_leave (&call, code);
-  return code;
-}
-PROFILED (Mprobe)
-
-int
-MPI_Improbe (int peer, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status)
-{
-  WRAP_BEGIN (Improbe, (peer, tag, comm, flag, message, status));
-  int code;
-
-  describe_probe (&call, TRACE_OP_IPROBE, peer, tag, comm);
-  status = see_status (&call, status);
-  code = real (peer, tag, comm, flag, message, status);
-  if (code == MPI_SUCCESS)
-    set_found (&call, *flag, status);
-  if (code == MPI_SUCCESS && *flag)
-    keep_message (&call, *message, status);
-  recorder_leave (&call, code);
-  return code;
-}
-PROFILED (Improbe)
+PROBE (Probe, TRACE_OP_PROBE, (int peer, int tag, MPI_Comm comm, MPI_Status *status),
+       (peer, tag, comm, status), true, )
+PROBE (Iprobe, TRACE_OP_IPROBE, (int peer, int tag, MPI_Comm comm, int *flag, MPI_Status *status),
+       (peer, tag, comm, flag, status), *flag, )
+PROBE (Mprobe, TRACE_OP_PROBE,
+       (int peer, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status),
+       (peer, tag, comm, message, status), true, keep_message (&call, *message, status))
+PROBE (Improbe, TRACE_OP_IPROBE,
+       (int peer, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status),
+       (peer, tag, comm, flag, message, status), *flag, keep_message (&call, *message, status))
 
 /* The receive of a message that a probe found: its source and tag are known. */
 static void

@@ -513,6 +513,9 @@ do_cart_neighbors (void)
     edge ("ineighbor_alltoall", near[i], 80);
     edge ("neighbor_allgather", near[i], 120);
   }
+  /* A call that fails moves nothing. */
+  MPI_Comm_set_errhandler (cart, MPI_ERRORS_RETURN);
+  assert (MPI_Neighbor_alltoall (data, -1, MPI_INT, other, -1, MPI_INT, cart) != MPI_SUCCESS);
   MPI_Comm_free (&cart);
 }
 

@@ -189,9 +189,8 @@ header_number (const RecordingFile *file, const char *key, uint32_t limit, uint3
     *value = (uint32_t) wide;
     return TRUE;
   }
-  g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT, "%s: the header says %s=%s", file->path, key,
-               text != NULL ? text : "nothing");
-  return FALSE;
+  return TRACE_FAIL (TRACE_ERROR_FORMAT, error, "%s: the header says %s=%s", file->path, key,
+                     text != NULL ? text : "nothing");
 }
 
 /* --- Opening --- */
@@ -570,7 +569,7 @@ open_trace (Trace *trace, const char *path, const TraceOptions *options, uint32_
   if (file == NULL || !header_number (file, "ranks", MAX_RANKS, &state->n_ranks, error))
     return NULL;
   if (state->n_ranks == 0) {
-    g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE, "%s: a recording of no ranks", path);
+    g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE, "%s: a recording of 0 ranks", path);
     return NULL;
   }
   counters = header_value (file, "counters");
@@ -620,8 +619,8 @@ cursor_new (gpointer data, uint32_t rank, GError **error)
     return NULL;
   if (said_rank != rank || said_ranks != state->n_ranks) {
     g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE,
-                 "%s: says that it is of rank %u of %u, not %u of %u", path, said_rank, said_ranks,
-                 rank, state->n_ranks);
+                 "%s: belongs to rank %u of %u, not %u of %u", path, said_rank, said_ranks, rank,
+                 state->n_ranks);
     return NULL;
   }
   cursor = g_new0 (Cursor, 1);
@@ -692,5 +691,4 @@ const TraceFormat trace_format_recording = {
   .cursor_free = cursor_free,
   .cursor_next = cursor_next,
   .cursor_place = cursor_place,
-  .call_counts = trace_no_call_counts,
 };

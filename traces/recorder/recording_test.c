@@ -127,7 +127,7 @@ test_operations (void)
 static void
 test_no_names (void)
 {
-  char *folder = trace_testing_folder ();
+  g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
   GByteArray *file = begin_file (HEADER);
   g_autofree char *path = NULL;
   g_autoptr (Trace) trace = NULL;
@@ -143,14 +143,13 @@ test_no_names (void)
     g_assert_cmpstr (op.name, ==, "barrier");
     g_assert_null (op.site);
   }
-  trace_testing_remove (folder);
 }
 
 /* Any file of the folder names the recording, also a compressed one. */
 static void
 test_compressed (void)
 {
-  char *folder = trace_testing_folder ();
+  g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
   g_autoptr (GByteArray) file = good_file ();
   g_autofree char *path = trace_testing_write_gzip (folder, "rank-0.rec.gz", file->data, file->len);
   g_autoptr (Trace) trace = trace_testing_open (path);
@@ -158,7 +157,6 @@ test_compressed (void)
 
   g_assert_cmpuint (trace_testing_totals (trace).receives, ==, 1);
   g_assert_cmpuint (trace_testing_totals (same).receives, ==, 1);
-  trace_testing_remove (folder);
 }
 
 /* --- Broken recordings --- */
@@ -172,7 +170,7 @@ test_every_length (void)
   guint header = 8 + 20 + strlen (HEADER), n_cut = 0;
 
   for (guint n = 0; n < file->len; n++) {
-    char *folder = trace_testing_folder ();
+    g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
     g_autofree char *path = trace_testing_write (folder, "rank-0.rec", file->data, n);
     g_autoptr (GError) error = NULL;
     g_autoptr (Trace) trace = trace_open (folder, NULL, &error);
@@ -185,7 +183,6 @@ test_every_length (void)
       g_assert_true (trace_testing_warned (trace, "no MPI_Finalize"));
       n_cut++;
     }
-    trace_testing_remove (folder);
   }
   g_assert_cmpuint (n_cut, ==, file->len - header);
 }
@@ -198,7 +195,7 @@ test_every_byte (void)
   g_autoptr (GByteArray) file = good_file ();
 
   for (guint i = 0; i < file->len; i++) {
-    char *folder = trace_testing_folder ();
+    g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
     g_autofree char *path = NULL;
     g_autoptr (GError) error = NULL;
     Trace *trace;
@@ -219,7 +216,6 @@ test_every_byte (void)
     }
     g_assert_true (trace != NULL || error != NULL);
     g_clear_pointer (&trace, trace_free);
-    trace_testing_remove (folder);
   }
 }
 
@@ -227,14 +223,10 @@ test_every_byte (void)
 static void
 check_payload (const char *payload, gsize n, guint32 n_operations, const char *message)
 {
-  char *folder = trace_testing_folder ();
-  GByteArray *file = begin_file (HEADER);
-  g_autofree char *path = NULL;
+  g_autoptr (GByteArray) file = begin_file (HEADER);
 
   add_block (file, payload, n, "", 0, n_operations);
-  path = write_file (folder, "rank-0.rec", file);
-  trace_testing_bad (folder, TRACE_ERROR_FORMAT, message);
-  trace_testing_remove (folder);
+  trace_testing_bad_file ("rank-0.rec", file->data, file->len, TRACE_ERROR_FORMAT, message);
 }
 
 #define CHECK_PAYLOAD(payload, n_operations, message) \
@@ -269,11 +261,9 @@ test_payloads (void)
 static void
 check_header (const char *header, TraceError code, const char *message)
 {
-  char *folder = trace_testing_folder ();
-  g_autofree char *path = write_file (folder, "rank-0.rec", begin_file (header));
+  g_autoptr (GByteArray) file = begin_file (header);
 
-  trace_testing_bad (folder, code, message);
-  trace_testing_remove (folder);
+  trace_testing_bad_file ("rank-0.rec", file->data, file->len, code, message);
 }
 
 static void
@@ -282,7 +272,7 @@ test_headers (void)
   check_header ("version=2\nrank=0\nranks=1\n", TRACE_ERROR_FORMAT, "another version");
   check_header ("rank=0\nranks=1\n", TRACE_ERROR_FORMAT, "version=nothing");
   check_header ("version=1\nrank=0\nranks=many\n", TRACE_ERROR_FORMAT, "ranks=many");
-  check_header ("version=1\nrank=0\nranks=0\n", TRACE_ERROR_RANGE, "no ranks");
+  check_header ("version=1\nrank=0\nranks=0\n", TRACE_ERROR_RANGE, "0 ranks");
   check_header ("version=1\nrank=0\nranks=3\n", TRACE_ERROR_OPEN, "rank 1 is missing");
   check_header ("version=1\nrank=0\nranks=4000000000\n", TRACE_ERROR_FORMAT, "ranks=4000000000");
 }
@@ -291,13 +281,12 @@ test_headers (void)
 static void
 test_mixed (void)
 {
-  char *folder = trace_testing_folder ();
+  g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
   const char *header = "version=1\nrank=0\nranks=2\n";
   g_autofree char *first = write_file (folder, "rank-0.rec", begin_file (header));
   g_autofree char *second = write_file (folder, "rank-1.rec", begin_file (header));
 
-  trace_testing_bad (folder, TRACE_ERROR_RANGE, "of rank 0 of 2, not 1 of 2");
-  trace_testing_remove (folder);
+  trace_testing_bad (folder, TRACE_ERROR_RANGE, "belongs to rank 0 of 2, not 1 of 2");
 }
 
 int

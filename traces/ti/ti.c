@@ -150,10 +150,8 @@ static gboolean
 ti_bad_line (const char *name, uint64_t number, const char *line, gsize length, const char *what,
              GError **error)
 {
-  g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT,
-               "%s:%" G_GUINT64_FORMAT ": %s, found \"%.*s\"", name, number, what,
-               (int) MIN (length, 80), line);
-  return FALSE;
+  return TRACE_FAIL (TRACE_ERROR_FORMAT, error, "%s:%" G_GUINT64_FORMAT ": %s, found \"%.*s\"",
+                     name, number, what, (int) MIN (length, 80), line);
 }
 
 /* The file of an entry of a list, or NULL.  Paths in a list count from the
@@ -249,8 +247,8 @@ probe (const char *path, const guint8 *head, gsize n)
   if (ti_line_is_action (line, length))
     return TRUE;
 
-  /* The first line of a list names a file, or looks as if it did: then a missing
-   * file deserves a better message than an unknown format. */
+  /* The first line of a list names a file, or looks as if it did: then the error is a missing
+   * file, not an unknown format. */
   entry = g_strstrip (g_strndup (line, length));
   for (const char *c = entry; *c != '\0'; c++)
     if (!g_ascii_isprint (*c))
@@ -328,16 +326,12 @@ open_merged (TiState *state, const char *path, uint32_t n_ranks_hint, GError **e
   state->merged = ti_text_open (path, error);
   if (state->merged == NULL || !find_segments (state, error))
     return FALSE;
-  if (state->n_ranks == 0) {
-    g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT, "%s: there is no action in it", path);
-    return FALSE;
-  }
-  if (n_ranks_hint != 0 && n_ranks_hint < state->n_ranks) {
-    g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE,
-                 "%s: has lines of rank %u, but %u ranks were asked for", path, state->n_ranks - 1,
-                 n_ranks_hint);
-    return FALSE;
-  }
+  if (state->n_ranks == 0)
+    return TRACE_FAIL (TRACE_ERROR_FORMAT, error, "%s: has no actions", path);
+  if (n_ranks_hint != 0 && n_ranks_hint < state->n_ranks)
+    return TRACE_FAIL (TRACE_ERROR_RANGE, error,
+                       "%s: has lines of rank %u, but %u ranks were asked for", path,
+                       state->n_ranks - 1, n_ranks_hint);
   if (n_ranks_hint > state->n_ranks) {
     /* Ranks without lines, beyond those that have some. */
     uint64_t n_segments = state->first_segment[state->n_ranks];
@@ -396,18 +390,13 @@ open_any (TiState *state, const char *path, uint32_t n_ranks_hint, GError **erro
     if (ti_first_line ((const char *) head, (gsize) n, &line, &length) &&
         !ti_line_rank (line, length, &rank, &rest))
       return ti_bad_line (file, 1, line, length, "expected lines that start with a rank", error);
-    if (rank >= state->n_ranks) {
-      g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE,
-                   "%s: has the lines of rank %u, but %s lists %u files", file, rank, path,
-                   state->n_ranks);
-      return FALSE;
-    }
-    if (state->files->pdata[rank] != NULL) {
-      g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE,
-                   "%s and %s both have the lines of rank %u",
-                   (const char *) state->files->pdata[rank], file, rank);
-      return FALSE;
-    }
+    if (rank >= state->n_ranks)
+      return TRACE_FAIL (TRACE_ERROR_RANGE, error,
+                         "%s: has the lines of rank %u, but %s lists %u files", file, rank, path,
+                         state->n_ranks);
+    if (state->files->pdata[rank] != NULL)
+      return TRACE_FAIL (TRACE_ERROR_RANGE, error, "%s and %s both have the lines of rank %u",
+                         (const char *) state->files->pdata[rank], file, rank);
     state->files->pdata[rank] = g_strdup (file);
   }
   return TRUE;
@@ -596,5 +585,4 @@ const TraceFormat trace_format_ti = {
   .cursor_free = cursor_free,
   .cursor_next = cursor_next,
   .cursor_place = cursor_place,
-  .call_counts = trace_no_call_counts,
 };

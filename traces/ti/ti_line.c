@@ -23,10 +23,6 @@ typedef struct {
   guint left;             /* tokens from it on */
 } TiArguments;
 
-/* Always FALSE. */
-static gboolean
-line_error (GError **error, TraceError code, const char *format, ...) G_GNUC_PRINTF (3, 4);
-
 /* A larger count is a mistake: no machine has the memory, and times the largest
  * datatype it would take a link hours. */
 #define MAX_COUNT 1e12
@@ -118,18 +114,6 @@ next_argument (TiArguments *arguments)
 }
 
 static gboolean
-line_error (GError **error, TraceError code, const char *format, ...)
-{
-  va_list arguments;
-
-  va_start (arguments, format);
-  if (error != NULL)
-    *error = g_error_new_valist (TRACE_ERROR, (gint) code, format, arguments);
-  va_end (arguments);
-  return FALSE;
-}
-
-static gboolean
 take_number (TiArguments *arguments, const char *what, double *value, GError **error)
 {
   const char *token = next_argument (arguments), *c = token;
@@ -137,7 +121,7 @@ take_number (TiArguments *arguments, const char *what, double *value, GError **e
   char *end;
 
   if (token == NULL)
-    return line_error (error, TRACE_ERROR_FORMAT, "the %s is missing", what);
+    return TRACE_FAIL (TRACE_ERROR_FORMAT, error, "the %s is missing", what);
   /* Most numbers are whole and short enough to be exact. */
   for (; g_ascii_isdigit (*c) && c < token + 15; c++)
     whole = 10 * whole + (uint64_t) (*c - '0');
@@ -147,7 +131,7 @@ take_number (TiArguments *arguments, const char *what, double *value, GError **e
     c = end;
   }
   if (c == token || *c != '\0' || !isfinite (*value))
-    return line_error (error, TRACE_ERROR_FORMAT, "expected a number as %s, found \"%s\"", what,
+    return TRACE_FAIL (TRACE_ERROR_FORMAT, error, "expected a number as %s, found \"%s\"", what,
                        token);
   return TRUE;
 }
@@ -162,7 +146,7 @@ take_integer (TiArguments *arguments, const char *what, double max, int64_t *val
   if (!take_number (arguments, what, &number, error))
     return FALSE;
   if (fabs (number) > max)
-    return line_error (error, TRACE_ERROR_RANGE, "%s %g is impossible", what, number);
+    return TRACE_FAIL (TRACE_ERROR_RANGE, error, "%s %g is impossible", what, number);
   *value = (int64_t) number;
   return TRUE;
 }
@@ -175,7 +159,7 @@ take_count (TiArguments *arguments, const char *what, uint64_t *count, GError **
   if (!take_integer (arguments, what, MAX_COUNT, &value, error))
     return FALSE;
   if (value < 0)
-    return line_error (error, TRACE_ERROR_RANGE, "%s %" G_GINT64_FORMAT " is negative", what,
+    return TRACE_FAIL (TRACE_ERROR_RANGE, error, "%s %" G_GINT64_FORMAT " is negative", what,
                        value);
   *count = (uint64_t) value;
   return TRUE;
@@ -207,7 +191,7 @@ take_rank (TiArguments *arguments, const char *what, gboolean wildcard, int32_t 
   else if (wildcard && (value == TI_ANY_SOURCE || value == TRACE_ANY_SOURCE))
     *rank = TRACE_ANY_SOURCE;
   else if (value < 0 || value >= arguments->n_ranks)
-    return line_error (error, TRACE_ERROR_RANGE, "%s %" G_GINT64_FORMAT " is not one of %u ranks",
+    return TRACE_FAIL (TRACE_ERROR_RANGE, error, "%s %" G_GINT64_FORMAT " is not one of %u ranks",
                        what, value, arguments->n_ranks);
   else
     *rank = (int32_t) value;
@@ -252,7 +236,7 @@ take_root (TiArguments *arguments, int32_t *root, GError **error)
   if (!take_rank (arguments, "root", FALSE, root, error))
     return FALSE;
   if (*root < 0)
-    return line_error (error, TRACE_ERROR_RANGE, "nobody is the root");
+    return TRACE_FAIL (TRACE_ERROR_RANGE, error, "nobody is the root");
   return TRUE;
 }
 
@@ -382,7 +366,7 @@ read_compute (TiLines *lines, TraceOp *op, double *flops, GError **error)
   if (!take_number (&lines->arguments, "amount of work", &op->flops, error))
     return FALSE;
   if (op->flops < 0)
-    return line_error (error, TRACE_ERROR_RANGE, "amount of work %g is negative", op->flops);
+    return TRACE_FAIL (TRACE_ERROR_RANGE, error, "amount of work %g is negative", op->flops);
   return TRUE;
 }
 
@@ -396,7 +380,7 @@ read_sleep (TiLines *lines, TraceOp *op, double *flops, GError **error)
     return FALSE;
   /* A million seconds are more than a job lasts, and far from overflow. */
   if (!(seconds >= 0 && seconds <= 1e6))
-    return line_error (error, TRACE_ERROR_RANGE, "time %g s is impossible", seconds);
+    return TRACE_FAIL (TRACE_ERROR_RANGE, error, "time %g s is impossible", seconds);
   op->gap_ps = (int64_t) (seconds * PS_PER_SECOND);
   return TRUE;
 }
@@ -425,7 +409,7 @@ read_send (TiLines *lines, TraceOp *op, double *flops, GError **error)
   if (!take_message (lines, FALSE, op, &count, &bytes, error))
     return FALSE;
   if (count < 0)
-    return line_error (error, TRACE_ERROR_RANGE, "count %" G_GINT64_FORMAT " is negative", count);
+    return TRACE_FAIL (TRACE_ERROR_RANGE, error, "count %" G_GINT64_FORMAT " is negative", count);
   op->bytes = (uint64_t) count * bytes;
   if (op->kind == TRACE_OP_ISEND)
     op->request =
@@ -800,7 +784,7 @@ ti_lines_read (TiLines *lines, char *text, TraceOp *op, double *flops, GError **
   }
   word = next_argument (&lines->arguments);
   if (word == NULL) {
-    line_error (error, TRACE_ERROR_FORMAT, "the action is missing");
+    g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT, "the action is missing");
     return TI_LINE_ERROR;
   }
 
@@ -821,7 +805,7 @@ ti_lines_read (TiLines *lines, char *text, TraceOp *op, double *flops, GError **
                   word);
   }
   if (action == NULL) {
-    line_error (error, TRACE_ERROR_FORMAT, "unknown action");
+    g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT, "unknown action");
     return TI_LINE_ERROR;
   }
   *flops = 0;
@@ -834,8 +818,8 @@ ti_lines_read (TiLines *lines, char *text, TraceOp *op, double *flops, GError **
   if (!action->read (lines, op, flops, error))
     return TI_LINE_ERROR;
   if (lines->arguments.left > 0) {
-    line_error (error, TRACE_ERROR_FORMAT, "too many arguments, from \"%s\" on",
-                next_argument (&lines->arguments));
+    g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT, "too many arguments, from \"%s\" on",
+                 next_argument (&lines->arguments));
     return TI_LINE_ERROR;
   }
   lines->n_collectives += trace_op_is_collective (op->kind);

@@ -15,7 +15,7 @@ stream_open (Stream *s, const char *lines)
 {
   g_autofree char *text = g_strconcat (lines, "\n3 init\n", NULL);
   char *folder = trace_testing_folder ();
-  g_autofree char *path = trace_testing_write (folder, "t.txt", text, strlen (text));
+  g_autofree char *path = trace_testing_write_text (folder, "t.txt", text);
 
   trace_testing_stream_open (s, folder, path, 0, NULL);
 }
@@ -304,7 +304,7 @@ test_dialects (void)
 static void
 write_text (const char *folder, const char *name, const char *text)
 {
-  g_free (trace_testing_write (folder, name, text, strlen (text)));
+  g_free (trace_testing_write_text (folder, name, text));
 }
 
 static void
@@ -324,8 +324,8 @@ test_merged_file (void)
 {
   static const char text[] = "1 init\n0 init\n# half\n\n0 barrier\n2 init\n1 barrier\n2 barrier\n"
                              "0 finalize\n2 finalize\n1 compute 5\n1 finalize";
-  char *folder = trace_testing_folder ();
-  g_autofree char *path = trace_testing_write (folder, "m", text, strlen (text));
+  g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
+  g_autofree char *path = trace_testing_write_text (folder, "m", text);
   g_autoptr (Trace) trace = trace_testing_open (path);
 
   g_assert_cmpuint (trace_ranks (trace), ==, 3);
@@ -333,14 +333,13 @@ test_merged_file (void)
   check_operations (trace, 1, 4);
   check_operations (trace, 2, 3);
   g_assert_cmpuint (trace_warnings (trace)->len, ==, 0);
-  trace_testing_remove (folder);
 }
 
 /* A rank without lines is there when it was asked for. */
 static void
 test_rank_hint (void)
 {
-  char *folder = trace_testing_folder ();
+  g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
   g_autofree char *path = trace_testing_write (folder, "m", "0 init\n1 init\n", 14);
   g_autoptr (GError) error = NULL;
   g_autoptr (Trace) trace = trace_open (path, &(TraceOptions){ .n_ranks = 4 }, &error);
@@ -350,7 +349,6 @@ test_rank_hint (void)
   check_operations (trace, 3, 0);
   g_assert_null (trace_open (path, &(TraceOptions){ .n_ranks = 1 }, &error));
   g_assert_error (error, TRACE_ERROR, TRACE_ERROR_RANGE);
-  trace_testing_remove (folder);
 }
 
 /* Neither the names nor the order in the list, but the lines tell whose a
@@ -359,8 +357,8 @@ static void
 test_list_of_files (void)
 {
   static const char list[] = "# files\nb.txt\n\n  a.txt  \nelsewhere/c.txt\n";
-  char *folder = trace_testing_folder ();
-  g_autofree char *path = trace_testing_write (folder, "list", list, strlen (list));
+  g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
+  g_autofree char *path = trace_testing_write_text (folder, "list", list);
   g_autofree char *packed = trace_testing_write_gzip (folder, "a.txt.gz", "0 init\n", 7);
   g_autoptr (Trace) trace = NULL;
 
@@ -373,33 +371,18 @@ test_list_of_files (void)
   check_operations (trace, 2, 3);
   g_assert_true (trace_testing_warned (trace, "different numbers of collectives"));
   g_assert_true (trace_testing_warned (trace, "no finalize"));
-  trace_testing_remove (folder);
 }
 
 static void
 test_list_of_one (void)
 {
-  char *folder = trace_testing_folder ();
+  g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
   g_autofree char *path = trace_testing_write (folder, "list", "all.txt", 7);
   g_autoptr (Trace) trace = NULL;
 
   write_text (folder, "all.txt", "0 init\n1 init\n");
   trace = trace_testing_open (path);
   g_assert_cmpuint (trace_ranks (trace), ==, 2);
-  trace_testing_remove (folder);
-}
-
-static void
-test_no_summary (void)
-{
-  g_autoptr (GError) error = NULL;
-  Stream s;
-
-  stream_open (&s, "0 init");
-  g_assert_null (trace_call_counts (s.trace, 0, &error));
-  g_assert_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT);
-  EXPECT (&s, "init");
-  stream_close (&s);
 }
 
 typedef struct {
@@ -445,24 +428,20 @@ static void
 test_bad_line (gconstpointer data)
 {
   const Bad *bad = data;
-  char *folder = trace_testing_folder ();
   g_autofree char *text = g_strdup_printf ("0 init\n%s\n1 init\n", bad->line);
-  g_autofree char *path = trace_testing_write (folder, "t.txt", text, strlen (text));
 
-  trace_testing_bad (path, bad->code, bad->part);
-  trace_testing_remove (folder);
+  trace_testing_bad_file ("t.txt", text, strlen (text), bad->code, bad->part);
 }
 
 static void
 check_bad_list (const char *list, const char *a, const char *b, TraceError code, const char *part)
 {
-  char *folder = trace_testing_folder ();
-  g_autofree char *path = trace_testing_write (folder, "list.txt", list, strlen (list));
+  g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
+  g_autofree char *path = trace_testing_write_text (folder, "list.txt", list);
 
   write_text (folder, "a.txt", a);
   write_text (folder, "b.txt", b);
   trace_testing_bad (path, code, part);
-  trace_testing_remove (folder);
 }
 
 static void
@@ -489,7 +468,7 @@ test_damaged_text (void)
       "0 alltoallv 3 1 2 3 1 2\n1 alltoallv 3 1 2 3 1 2\n0 sendRecv 1 1 1 1\n0 finalize\n";
   static const char letters[] = "0123456789 \n.-e#ax\t\377";
   g_autoptr (GRand) random = g_rand_new_with_seed (1); /* the same damage every time */
-  char *folder = trace_testing_folder ();
+  g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
 
   for (guint i = 0; i < 2000; i++) {
     g_autofree char *text = g_strdup (good);
@@ -500,7 +479,7 @@ test_damaged_text (void)
     for (gint n = g_rand_int_range (random, 1, 5); n > 0; n--)
       text[g_rand_int_range (random, 0, (gint) strlen (good))] =
           letters[g_rand_int_range (random, 0, (gint) strlen (letters))];
-    path = trace_testing_write (folder, "t.txt", text, strlen (text));
+    path = trace_testing_write_text (folder, "t.txt", text);
     trace = trace_open (path, NULL, &error);
     for (uint32_t rank = 0; trace != NULL && rank < MIN (trace_ranks (trace), 20); rank++) {
       g_autoptr (TraceCursor) cursor = trace_cursor_new (trace, rank, NULL);
@@ -510,7 +489,6 @@ test_damaged_text (void)
         ;
     }
   }
-  trace_testing_remove (folder);
 }
 
 int
@@ -536,7 +514,6 @@ main (int argc, char **argv)
   g_test_add_func ("/traces/ti/files/hint", test_rank_hint);
   g_test_add_func ("/traces/ti/files/list", test_list_of_files);
   g_test_add_func ("/traces/ti/files/list-of-one", test_list_of_one);
-  g_test_add_func ("/traces/ti/files/no-summary", test_no_summary);
   g_test_add_func ("/traces/ti/bad/lists", test_bad_lists);
   g_test_add_func ("/traces/ti/fuzz/text", test_damaged_text);
   for (guint i = 0; i < G_N_ELEMENTS (bad_lines); i++) {

@@ -170,8 +170,7 @@ collective (TraceSink *sink, const TraceOp *op)
                        op->kind == TRACE_OP_ALLTOALLV;
   gboolean has_blocks = op->kind == TRACE_OP_GATHER || op->kind == TRACE_OP_SCATTER ||
                         op->kind == TRACE_OP_ALLGATHER || op->kind == TRACE_OP_ALLTOALL;
-  /* The largest size of a buffer, as far as all ranks know it; of varied kinds as
-   * far as this one knows. */
+  /* The largest buffer that all ranks have; of kinds with varied sizes, that this rank has. */
   uint64_t bytes = MAX (op->bytes, op->recv_bytes);
 
   if (op->n_counts > 0 || op->n_recv_counts > 0) {
@@ -216,13 +215,12 @@ write_trace (Trace *trace, FILE *out, TraceProgress progress, void *data, GError
   };
   g_autoptr (TraceSurvey) survey = NULL;
 
-  if (trace_is_graph (trace)) {
-    g_set_error (error, TRACE_ERROR, TRACE_ERROR_WRITE,
-                 "%s: a graph has no order in which a process could do it: it cannot be written as "
-                 "a time-independent trace",
-                 trace_path (trace));
-    return FALSE;
-  }
+  if (trace_is_graph (trace))
+    return TRACE_FAIL (
+        TRACE_ERROR_WRITE, error,
+        "%s: a graph has no order in which a process could do it: it cannot be written as "
+        "a time-independent trace",
+        trace_path (trace));
   survey = trace_survey_new (trace, error);
   if (survey == NULL || !trace_survey_check_tags (survey, error))
     return FALSE;
@@ -231,16 +229,13 @@ write_trace (Trace *trace, FILE *out, TraceProgress progress, void *data, GError
     if (!trace_lower (trace, survey, writer.rank, &writer.sink, error))
       return FALSE;
     fprintf (out, "%u finalize\n", writer.rank);
-    if (writer.too_long != 0) {
-      g_set_error (error, TRACE_ERROR, TRACE_ERROR_WRITE,
-                   "%s: rank %u: a message of %" G_GUINT64_FORMAT " bytes is too long for SimGrid",
-                   trace_path (trace), writer.rank, writer.too_long);
-      return FALSE;
-    }
-    if (ferror (out)) {
-      g_set_error (error, TRACE_ERROR, TRACE_ERROR_WRITE, "cannot write: %s", g_strerror (errno));
-      return FALSE;
-    }
+    if (writer.too_long != 0)
+      return TRACE_FAIL (TRACE_ERROR_WRITE, error,
+                         "%s: rank %u: a message of %" G_GUINT64_FORMAT
+                         " bytes is too long for SimGrid",
+                         trace_path (trace), writer.rank, writer.too_long);
+    if (ferror (out))
+      return TRACE_FAIL (TRACE_ERROR_WRITE, error, "cannot write: %s", g_strerror (errno));
     if (progress != NULL)
       progress (data, (writer.rank + 1.0) / writer.n_ranks);
   }

@@ -78,23 +78,7 @@ extern const char *const ib_shift_settings[];
 bool ib_shift_range (const TopoMachine *machine, uint32_t seed, GString *details,
                      double *slowest_Bps, double *fastest_Bps, GError **error);
 
-/* infiniband_placement.c: the node of the aggregation paper, with two sockets of two dies of two
- * cores: cores 0 and 1 are one die, 0..3 one socket.  A placement is one observed pair of ranks and
- * up to three others, the noise.  Two placements are of one class when swapping sockets, dies of a
- * socket, or cores of a die turns one into the other: they share the same hardware (the paper's
- * Figure 5; topology/mapping/message_placement.h). */
-#define IB_CORES          8
-#define IB_MAX_NOISE      3
-#define IB_MAX_PLACEMENTS 32 /* more than the classes of any number of noisy pairs */
-
-typedef struct {
-  uint8_t n_pairs;
-  uint8_t pair[1 + IB_MAX_NOISE][2]; /* cores; pair 0 is the observed one */
-} IbPlacement;
-
-/* One placement of each class with n_noise noisy pairs, 0 .. 3; returns their number: 3, 13, 27,
- * 13. */
-uint32_t ib_placements (uint32_t n_noise, IbPlacement classes[IB_MAX_PLACEMENTS]);
+/* infiniband_placement.c */
 double ib_small_inside_gain (InfiniBand *ib, uint32_t bytes, GError **error);
 double ib_large_between_gain (InfiniBand *ib, uint32_t bytes, GError **error);
 double ib_distance_order (InfiniBand *ib, uint32_t farther, GError **error);

@@ -14,6 +14,17 @@
 #define NOISE_BYTES (UINT64_C (4) << 20) /* the longest of the Intel MPI Benchmarks */
 #define LEAST_BYTES UINT64_C (1)         /* the shortest with data; powers of two between */
 
+/* The node has two sockets of two dies of two cores: cores 0 and 1 are one die, 0..3 one socket. */
+#define CORES          8
+#define MAX_NOISE      3
+#define MAX_PLACEMENTS 32 /* more than the classes of any number of noisy pairs */
+
+/* One observed pair of ranks and up to three others, the noise. */
+typedef struct {
+  uint8_t n_pairs;
+  uint8_t pair[1 + MAX_NOISE][2]; /* cores; pair 0 is the observed one */
+} Placement;
+
 /* The three places of the second rank, the first being on core 0. */
 enum { SAME_DIE, SAME_SOCKET, OTHER_SOCKET, DISTANCES };
 
@@ -22,39 +33,43 @@ static const uint8_t distance_core[DISTANCES] = { 1, 2, 4 };
 /* The paper's six tests of one noisy pair (Figure 4a): the observed pair has
  * aggregation pattern 4, 3 or 2; with the noise it makes patterns 6 and 7, 5
  * and 7, 5 and 6. */
-static const IbPlacement figure_4a[] = {
+static const Placement figure_4a[] = {
   { 2, { { 0, 1 }, { 4, 5 } } }, { 2, { { 0, 1 }, { 2, 3 } } }, { 2, { { 0, 2 }, { 4, 6 } } },
   { 2, { { 0, 2 }, { 1, 3 } } }, { 2, { { 0, 4 }, { 2, 6 } } }, { 2, { { 0, 4 }, { 1, 5 } } },
 };
 
 /* Figure 4b: no pair has both ranks in one socket; the noise of the first two
  * is on other dies than the observed pair, the third fills the node. */
-static const IbPlacement figure_4b[] = {
+static const Placement figure_4b[] = {
   { 2, { { 0, 4 }, { 2, 6 } } },
   { 3, { { 0, 4 }, { 2, 6 }, { 3, 7 } } },
   { 4, { { 0, 4 }, { 2, 6 }, { 3, 7 }, { 1, 5 } } },
 };
 
-uint32_t
-ib_placements (uint32_t n_noise, IbPlacement classes[IB_MAX_PLACEMENTS])
+/* One placement of each class (topology/mapping/message_placement.h) with n_noise noisy pairs;
+ * returns their number. */
+static uint32_t
+list_placements (uint32_t n_noise, Placement classes[MAX_PLACEMENTS])
 {
   g_autoptr (TopoNode) node = topo_node_harpertown ();
   g_autoptr (TopoLevels) levels = topo_levels_new (node, false);
   g_autoptr (TopoPlacements) found = NULL;
 
-  g_assert (n_noise <= IB_MAX_NOISE && levels->n_places == IB_CORES);
+  g_assert (n_noise <= MAX_NOISE && levels->n_places == CORES);
   found = topo_placements_new (levels, (TopoPlacementKind){ 2, n_noise, 0 });
-  g_assert (found->n <= IB_MAX_PLACEMENTS);
+  g_assert (found->n <= MAX_PLACEMENTS);
   for (uint32_t at = 0; at < found->n; at++) {
-    const uint8_t *mark = found->mark + IB_CORES * at;
-    uint32_t n_ends[1 + IB_MAX_NOISE] = { 0 };
+    const uint8_t *mark = found->mark + CORES * at;
+    uint32_t n_ends[1 + MAX_NOISE] = { 0 };
 
-    classes[at] = (IbPlacement){ .n_pairs = (uint8_t) (1 + n_noise) };
-    for (uint32_t core = 0; core < IB_CORES; core++) {
+    classes[at] = (Placement){ .n_pairs = (uint8_t) (1 + n_noise) };
+    for (uint32_t core = 0; core < CORES; core++) {
       uint32_t pair = mark[core] == TOPO_PLACE_OBSERVED ? 0 : 1u + mark[core] - TOPO_PLACE_PAIR;
 
-      if (mark[core] != TOPO_PLACE_FREE)
-        classes[at].pair[pair][n_ends[pair]++] = (uint8_t) core;
+      if (mark[core] == TOPO_PLACE_FREE)
+        continue;
+      g_assert (n_ends[pair] < 2);
+      classes[at].pair[pair][n_ends[pair]++] = (uint8_t) core;
     }
   }
   return found->n;
@@ -131,12 +146,12 @@ ib_distance_order (InfiniBand *ib, uint32_t farther, GError **error)
 /* --- With noise --- */
 
 static double
-placement_us (const TopoMachine *machine, const IbPlacement *placement, uint64_t bytes,
+placement_us (const TopoMachine *machine, const Placement *placement, uint64_t bytes,
               GError **error)
 {
-  uint32_t n_pairs = MIN (placement->n_pairs, 1u + IB_MAX_NOISE);
-  uint32_t node[IB_CORES] = { 0 };
-  uint8_t core[IB_CORES] = { 0 };
+  uint32_t n_pairs = MIN (placement->n_pairs, 1u + MAX_NOISE);
+  uint32_t node[CORES] = { 0 };
+  uint8_t core[CORES] = { 0 };
 
   for (uint32_t pair = 0; pair < n_pairs; pair++) {
     core[pair] = placement->pair[pair][0];
@@ -146,7 +161,7 @@ placement_us (const TopoMachine *machine, const IbPlacement *placement, uint64_t
 }
 
 static char *
-placement_name (const IbPlacement *placement, uint64_t bytes)
+placement_name (const Placement *placement, uint64_t bytes)
 {
   GString *name = g_string_new (NULL);
 
@@ -163,11 +178,11 @@ placement_name (const IbPlacement *placement, uint64_t bytes)
 /* By how many percent the noise lengthens the observed messages.  Both times are measured once; NaN
  * and *error on failure. */
 static double
-noise_percent (InfiniBand *ib, const TopoMachine *machine, const IbPlacement *placement,
+noise_percent (InfiniBand *ib, const TopoMachine *machine, const Placement *placement,
                uint64_t bytes, GError **error)
 {
   g_autofree char *name = placement_name (placement, bytes), *alone_name = NULL;
-  IbPlacement alone = *placement;
+  Placement alone = *placement;
   double alone_us, percent;
 
   if (ib_known (ib, "noise", name, &percent))
@@ -188,7 +203,7 @@ noise_percent (InfiniBand *ib, const TopoMachine *machine, const IbPlacement *pl
 
 /* Writes the percentages of n placements with the longest messages; false and *error. */
 static bool
-measure_noise (InfiniBand *ib, const IbPlacement *placements, uint32_t n, double *percent,
+measure_noise (InfiniBand *ib, const Placement *placements, uint32_t n, double *percent,
                GError **error)
 {
   g_autoptr (TopoMachine) machine = validation_machine_new (MACHINE, NULL, error);
@@ -244,9 +259,9 @@ ib_noise_intensity (InfiniBand *ib, uint32_t unused G_GNUC_UNUSED, GError **erro
 static bool
 measure_classes (InfiniBand *ib, uint32_t n_noise, double *most, double *mean, GError **error)
 {
-  IbPlacement classes[IB_MAX_PLACEMENTS];
-  uint32_t n = ib_placements (n_noise, classes);
-  double percent[IB_MAX_PLACEMENTS];
+  Placement classes[MAX_PLACEMENTS];
+  uint32_t n = list_placements (n_noise, classes);
+  double percent[MAX_PLACEMENTS];
 
   if (!measure_noise (ib, classes, n, percent, error))
     return false;
@@ -273,7 +288,7 @@ double
 ib_noise_classes_growth (InfiniBand *ib, uint32_t unused G_GNUC_UNUSED, GError **error)
 {
   double most, before = 0, least = INFINITY;
-  for (uint32_t n_noise = 1; n_noise <= IB_MAX_NOISE; n_noise++) {
+  for (uint32_t n_noise = 1; n_noise <= MAX_NOISE; n_noise++) {
     double mean;
 
     if (!measure_classes (ib, n_noise, &most, &mean, error))

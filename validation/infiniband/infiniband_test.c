@@ -39,6 +39,15 @@ test_data_are_readable (void)
   }
 }
 
+static double
+value_at (const ValidationCurve *curve, uint64_t bytes)
+{
+  for (guint i = 0; i < curve->bytes->len; i++)
+    if (g_array_index (curve->bytes, guint64, i) == bytes)
+      return g_array_index (curve->values, double, i);
+  return (double) NAN;
+}
+
 /* What is published beside the curves is on the curves. */
 static void
 test_figures_are_the_curves_own (void)
@@ -47,13 +56,12 @@ test_figures_are_the_curves_own (void)
   const ValidationCurve *latency = validation_curve_find (curves, "connectx-latency");
   const ValidationCurve *bandwidth = validation_curve_find (curves, "connectx-bandwidth");
   const ValidationCurve *both = validation_curve_find (curves, "connectx-bibandwidth");
-  double one_way = validation_curve_at (bandwidth, 4194304);
+  double one_way = value_at (bandwidth, 4194304);
 
-  g_assert_cmpfloat_with_epsilon (validation_curve_at (latency, 0), 1.62, 1e-9);
-  g_assert_cmpfloat_with_epsilon (
-      validation_curve_at (latency, 128) - validation_curve_at (latency, 64), 1.2, 1e-9);
+  g_assert_cmpfloat_with_epsilon (value_at (latency, 0), 1.62, 1e-9);
+  g_assert_cmpfloat_with_epsilon (value_at (latency, 128) - value_at (latency, 64), 1.2, 1e-9);
   g_assert_cmpfloat_with_epsilon (one_way, 3389, 0.5);
-  g_assert_cmpfloat_with_epsilon (validation_curve_at (both, 4194304) / one_way, 1.93, 0.01);
+  g_assert_cmpfloat_with_epsilon (value_at (both, 4194304) / one_way, 1.93, 0.01);
 }
 
 /* A figure without an experiment fails at once, with a name; so run none. */

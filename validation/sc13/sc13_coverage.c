@@ -28,7 +28,7 @@ cover_split (const Sc13Samples *samples, const PredictSamples *all, guint split,
 {
   PredictSettings settings = predict_settings_default (PREDICT_EXTRA_TREES);
   BaseRandom random = base_random_stream (1, split);
-  g_autofree bool *chosen = g_new (bool, all->n_samples);
+  g_autofree bool *is_test = g_new (bool, all->n_samples);
   g_autofree uint32_t *group = NULL;
   g_autoptr (PredictSamples) seen = NULL, unseen = NULL;
   g_autoptr (PredictFitted) fitted = NULL;
@@ -39,13 +39,11 @@ cover_split (const Sc13Samples *samples, const PredictSamples *all, guint split,
   uint32_t n_groups;
 
   settings.trees = sc13_protocols[SC13_OURS].trees;
-  predict_split_draw (&random, samples->group, all->n_samples, samples->n_groups, 1.0 / 3, chosen);
-  unseen = predict_samples_select (all, chosen);
-  for (uint64_t i = 0; i < all->n_samples; i++)
-    chosen[i] = !chosen[i];
-  seen = predict_samples_select (all, chosen);
-  group =
-      predict_split_groups (samples->group, chosen, all->n_samples, samples->n_groups, &n_groups);
+  predict_split_draw (&random, samples->group, all->n_samples, samples->n_groups, 1.0 / 3, is_test);
+  unseen = predict_samples_select (all, is_test, true);
+  seen = predict_samples_select (all, is_test, false);
+  group = predict_split_groups (samples->group, is_test, false, all->n_samples, samples->n_groups,
+                                &n_groups);
   folds.folds = MIN (FOLDS, n_groups);
   if (!predict_evaluate (seen, group, n_groups, &settings, &folds, &evaluation, NULL, NULL,
                          error) ||

@@ -113,10 +113,8 @@ draw_predictions (Sc13Book *book, const Sc13Samples *samples, const char *set, G
     return TRUE;
   is_test = g_new (bool, all->n_samples);
   predict_split_draw (&random, samples->group, all->n_samples, samples->n_groups, 1.0 / 3, is_test);
-  unseen = predict_samples_select (all, is_test);
-  for (guint i = 0; i < all->n_samples; i++)
-    is_test[i] = !is_test[i];
-  seen = predict_samples_select (all, is_test);
+  unseen = predict_samples_select (all, is_test, true);
+  seen = predict_samples_select (all, is_test, false);
   settings.trees = sc13_protocols[SC13_PAPER].trees;
   if ((fitted = predict_fit (seen, &settings, NULL, NULL, NULL, error)) == NULL)
     return FALSE;

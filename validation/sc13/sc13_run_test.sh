@@ -9,16 +9,6 @@ set -u
 . "${G_TEST_SRCDIR:-.}/cli/tap.sh"
 sc13=$srcdir/validation/sc13
 
-# has NAME FILE LINE...: the lines are in the file, as they are.
-has () {
-  name=$1 file=$2
-  shift 2
-  for line; do
-    grep -qxF -e "$line" "$file" || { not_ok "$name" "no line: $line" "$(cat "$file")"; return; }
-  done
-  ok "$name"
-}
-
 cat >numbers.csv <<'EOF'
 series,point,published,simulated,unit
 time/16k.halo2d,0,,1,s
@@ -55,16 +45,16 @@ printf '%s\n' name,cause 'first,not shown' 'second,few mappings, and ties' 'thir
 echo '16k 32 4 16384' >studies.txt
 
 awk -f "$sc13/report.awk" causes.csv claims.csv studies.txt numbers.csv >report.md
-has "claims, and why one does not hold" report.md \
+has_lines "claims, and why one does not hold" report.md \
   '| first | how first | Paper 1 | >= 0.5 | 0.750 RCC | holds |  |' \
   '| second | how second | Paper 2 | 0.5 .. 1 | 0.250 RCC | does not hold | few mappings, and ties |' \
   '| third | how third | Paper 3 | 0.5 | - RCC | not run |  |' \
   '1 hold, 1 do not, 1 are not run: their studies are missing.'
-has "times, costs, scores" report.md \
+has_lines "times, costs, scores" report.md \
   '| 16k.halo2d | 3 | 3 | 1000.0000 | 100.00 | 10.00 |' \
   '| 16k.halo2d | 10 | - | 0.1 | 0.875 (H2) | - | 0.625 (H1) |' \
   '| H1 | - | 0.750 (0.500..1.000) | - | - | - | 0.625 |' '16k 32 4 16384'
-has "intervals" report.md '| case | H5 | H3 |' '| 16k.halo2d | 87.5 % (25.0 %) | - |' \
+has_lines "intervals" report.md '| case | H5 | H3 |' '| 16k.halo2d | 87.5 % (25.0 %) | - |' \
   '| large.halo3d | - | 50.0 % (12.5 %) |'
 
 # Ten pairs, six of them of one fold: 1 and 1.04 are near, and in the wrong order; 2 and 2.16 are nearer than
@@ -78,7 +68,7 @@ d,2.16,1,7,0
 e,4,0.8997101449e9,0,1
 EOF
 awk -v study=one -v program=halo2d -f "$sc13/causes.awk" folds.csv >told.csv
-has "how far times are apart" told.csv one,halo2d,mappings,5 one,halo2d,worst_to_best,4 \
+has_lines "how far times are apart" told.csv one,halo2d,mappings,5 one,halo2d,worst_to_best,4 \
   one,halo2d,near_5,0.1 one,halo2d,near_10,0.2 one,halo2d,H5_all,0.833333 one,halo2d,H5_far_5,1 \
   one,halo2d,H5_far_10,1 one,halo2d,link_best,1 one,halo2d,link_median,0.5 one,halo2d,link_worst,0.125
 
@@ -89,12 +79,12 @@ draw () {
 
 # The frame is from 58 to 290 and from 238 up to 34; times are logarithmic, so ten is half way.
 draw variation
-has "times in a frame" points '58.0 238.0' '174.0 136.0' '290.0 34.0'
+has_lines "times in a frame" points '58.0 238.0' '174.0 136.0' '290.0 34.0'
 draw predictions
-has "predictions" points '58.0 238.0' '290.0 34.0'
+has_lines "predictions" points '58.0 238.0' '290.0 34.0'
 # 0.1 s and 10 s; the best of same is H2's.
 draw cost
-has "cost" points '290.0 34.0' '58.0 238.0'
+has_lines "cost" points '290.0 34.0' '58.0 238.0'
 
 run "$sc13/run" "$hopcast"
 if test $status -eq 2 && grep -q '^usage:' err; then ok "usage"; else not_ok "usage" "$(cat err)"; fi

@@ -47,7 +47,7 @@ made_up_store (const char *name, const char *const *networks, guint n, double fa
   for (; *networks != NULL; networks++)
     for (guint i = 0; i < n; i++)
       g_ptr_array_add (rows, made_up_row (*networks, i, factor));
-  study_store_put_all (store, (StudyRow *const *) rows->pdata, rows->len, &error);
+  fixture_put (store, (StudyRow *const *) rows->pdata, rows->len, &error);
   g_assert_no_error (error);
   study_store_set_plan (store, name, "", (StudyRow *const *) rows->pdata, rows->len, &error);
   g_assert_no_error (error);

@@ -137,7 +137,7 @@ list_runs (Runs *runs, const Columns *columns, const char *without, GError **err
       return refuse_row (columns, row, "ranks and times must be positive", error);
     if (columns->chips[row] < 1 || columns->cores[row] < 2 * columns->chips[row] ||
         columns->cores[row] > LARGEST_NODE)
-      return refuse_row (columns, row, "no node has so many chips and cores", error);
+      return refuse_row (columns, row, "no node has these numbers of chips and cores", error);
     if (runs->codes->len == 0) {
       runs->chips = (uint32_t) columns->chips[row];
       runs->cores = (uint32_t) columns->cores[row];
@@ -173,7 +173,7 @@ take_seconds (Runs *runs, const Columns *columns, const char *without, GError **
     g_ptr_array_find_with_equal_func (runs->codes, code_of (columns, row), g_str_equal, &code);
     seconds = seconds_at (runs, code, count_of (runs, columns->ranks[row]), density);
     if (*seconds > 0)
-      return refuse_row (columns, row, "this run is there twice", error);
+      return refuse_row (columns, row, "this run occurs twice", error);
     *seconds = columns->seconds[row];
   }
   for (guint code = 0; code < runs->codes->len; code++)

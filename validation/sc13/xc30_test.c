@@ -127,7 +127,7 @@ test_bad_files (void)
     { "alpha,24,24,24,2,200", "alpha,24,24,24,2,", "*runs.csv:2*median_s*" },
     { "alpha,24,24,24,2,200", "alpha,24,24,24,0,200", "*runs.csv:2: no node has*" },
     { "alpha,24,24,24,2,200", "alpha,24,24,24,4,200", "*runs.csv:3: nodes must be of one kind*" },
-    { "alpha,24,12,24,2,200", "alpha,24,24,24,2,200", "*runs.csv:3: this run is there twice" },
+    { "alpha,24,12,24,2,200", "alpha,24,24,24,2,200", "*runs.csv:3: this run occurs twice" },
     { "alpha,96,12,24,2,50", "alpha,96,6,24,2,50",
       "*runs.csv: no run of alpha with 96 ranks on 12 cores of a node" },
     { NULL, HEADING "1,24,24,24,2,5\n", "*benchmark*has numbers*" },
