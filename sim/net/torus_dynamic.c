@@ -178,7 +178,7 @@ kick (Act *act, uint32_t port_index)
 static ALWAYS_INLINE uint32_t
 allowed_ports (const Torus *net, uint32_t zone, uint32_t pending, uint32_t way)
 {
-  uint32_t dimensions = net->messages.route.allowed[zone][pending], plus = way >> net->first_sign;
+  uint32_t dimensions = net->route.allowed[zone][pending], plus = way >> net->first_sign;
 
   return net->ports_of[dimensions & ~plus] | (uint32_t) net->ports_of[dimensions & plus] << 1;
 }
@@ -188,7 +188,7 @@ pending_dimensions (const Torus *net, uint32_t way)
 {
   uint32_t pending = 0;
 
-  for (uint32_t dimension = 0; dimension < net->messages.route.shape.n_dimensions; dimension++)
+  for (uint32_t dimension = 0; dimension < net->route.shape.n_dimensions; dimension++)
     pending |= (uint32_t) ((way & net->hops_of[dimension]) != 0) << dimension;
   return pending;
 }

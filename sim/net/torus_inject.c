@@ -17,6 +17,8 @@
  * which the choice was made stand in the circle as if they had come before it. */
 #include "sim/net/torus_state.h"
 
+/* --- Descriptors become packets --- */
+
 /* Puts a descriptor at the end of its memory FIFO, which is made when the
  * owner has none; a new one has its turn when all others have had theirs. */
 static void
@@ -61,13 +63,13 @@ feed (Torus *net, Fifo *fifo, uint32_t index)
 static void
 set_aside (Torus *net, Fifo *fifo, Descriptor *descriptor)
 {
-  uint64_t packets = (descriptor->bytes_left - 1) / net->messages.payload_bytes;
+  uint64_t packets = (descriptor->bytes_left - 1) / net->payload_bytes;
 
   if (descriptor->message != fifo->packet.message || descriptor->way != fifo->packet.way ||
       descriptor->envelope_chunks > 0 || descriptor->software_bytes > 0)
     return;
   fifo->full_packets = (uint32_t) MIN (packets, 1u << 30);
-  descriptor->bytes_left -= (uint64_t) fifo->full_packets * net->messages.payload_bytes;
+  descriptor->bytes_left -= (uint64_t) fifo->full_packets * net->payload_bytes;
 }
 
 /* Takes one packet from the memory FIFO whose turn it is. */
@@ -88,12 +90,10 @@ take_packet (Torus *net, Fifo *fifo)
     fifo->packet.chunks = (uint8_t) (1 + descriptor->envelope_chunks);
     descriptor->envelope_chunks = 0;
   } else {
-    uint64_t bytes =
-        MIN (descriptor->bytes_left, net->messages.payload_bytes - descriptor->software_bytes);
+    uint64_t bytes = MIN (descriptor->bytes_left, net->payload_bytes - descriptor->software_bytes);
 
     fifo->packet.payload_bytes = (uint16_t) bytes;
-    fifo->packet.chunks =
-        (uint8_t) (1 + torus_payload_chunks (&net->messages, bytes + descriptor->software_bytes));
+    fifo->packet.chunks = (uint8_t) (1 + payload_chunks (net, bytes + descriptor->software_bytes));
     descriptor->bytes_left -= bytes;
     descriptor->data_left = descriptor->bytes_left > 0;
   }
@@ -132,10 +132,10 @@ take_full_packet (Torus *net, Fifo *fifo)
   fifo->full_packets--;
   fifo->has_head = true;
   fifo->chosen_ps = fifo->ready_ps;
-  fifo->packet.payload_bytes = (uint16_t) net->messages.payload_bytes;
+  fifo->packet.payload_bytes = (uint16_t) net->payload_bytes;
   fifo->packet.chunks = net->full_chunks;
   net->engine.n_packets++;
-  net->engine.payload_sent += net->messages.payload_bytes;
+  net->engine.payload_sent += net->payload_bytes;
 }
 
 /* Moves the first descriptor that came in to its memory FIFO. */
@@ -163,7 +163,7 @@ torus_choose_head (Torus *net, Fifo *fifo, int64_t ready_ps)
       return true;
     }
     net->descriptor[net->feeder[fifo->last_feeder].head].bytes_left +=
-        (uint64_t) fifo->full_packets * net->messages.payload_bytes;
+        (uint64_t) fifo->full_packets * net->payload_bytes;
     fifo->full_packets = 0;
   }
   if (fifo->last_feeder == PACKET_NONE) {
@@ -208,49 +208,174 @@ torus_inject (Torus *net, uint32_t node_index, uint32_t index)
   announce (net, node_index, node, fifo_index, fifo);
 }
 
-static uint32_t
-packed_way (const Torus *net, const RouteWay *way)
-{
-  uint32_t packed = (uint32_t) way->plus << net->first_sign;
+/* --- Messages become descriptors --- */
 
-  for (uint32_t dimension = 0; dimension < net->messages.route.shape.n_dimensions; dimension++)
-    packed |= (uint32_t) way->hops[dimension] << net->first_bit[dimension];
+static uint32_t
+packed_way (const Torus *net, RouteWay way)
+{
+  uint32_t packed = (uint32_t) way.plus << net->first_sign;
+
+  for (uint32_t dimension = 0; dimension < net->route.shape.n_dimensions; dimension++)
+    packed |= (uint32_t) way.hops[dimension] << net->first_bit[dimension];
   return packed;
+}
+
+/* A piece of a paced transfer is routed as the whole of it. */
+static uint64_t
+routed_bytes (const SimMessage *message)
+{
+  return MAX (message->bytes, message->whole_bytes);
+}
+
+static uint32_t
+checked_pin (const Torus *net, uint32_t pin)
+{
+  g_assert (pin < net->n_ports);
+  return pin;
+}
+
+static void
+choose_vc (Descriptor *descriptor, RouteChoice choice)
+{
+  static const uint8_t vc_of[ROUTE_VCS] = {
+    [ROUTE_VC_DYNAMIC] = DYNAMIC, [ROUTE_VC_BUBBLE] = BUBBLE, [ROUTE_VC_PRIORITY] = PRIORITY
+  };
+
+  descriptor->vc = vc_of[choice.vc];
+  descriptor->zone = choice.zone;
+}
+
+static void
+describe_eager (Torus *net, const SimMessage *message, Descriptor *descriptor)
+{
+  uint64_t envelope_bytes = net->engine.machine->parameters.mpi.envelope_bytes;
+
+  descriptor->vc = BUBBLE;
+  if (message->kind == SIM_MESSAGE_CONTROL) {
+    descriptor->envelope_chunks =
+        (uint8_t) payload_chunks (net, envelope_bytes + SIM_CONTROL_WORDS_BYTES);
+    descriptor->data_left = false;
+  } else if (message->bytes + envelope_bytes <= net->payload_bytes) {
+    descriptor->software_bytes = (uint8_t) envelope_bytes;
+  } else {
+    /* Longer: the envelope travels in a packet of its own, before the data. */
+    descriptor->envelope_chunks = (uint8_t) payload_chunks (net, envelope_bytes);
+  }
+}
+
+static void
+describe_data (Torus *net, const SimMessage *message, uint32_t from, uint32_t to,
+               Descriptor *descriptor)
+{
+  RouteChoice choice =
+      route_pami_data (net->engine.machine, net->policy, from, to, routed_bytes (message));
+  uint32_t pin = route_pami_pin (net->engine.machine, to, from,
+                                 net->engine.mapping->slot[message->source_rank]);
+
+  choose_vc (descriptor, choice);
+  if (message->force_deterministic)
+    descriptor->vc = BUBBLE;
+  descriptor->fifo = (uint8_t) checked_pin (net, route_pami_pin_to_self (pin));
+  descriptor->owner = net->engine.machine->ranks_per_node;
+}
+
+static Descriptor
+describe (Torus *net, const SimMessage *message, uint32_t from, uint32_t to)
+{
+  Descriptor descriptor = {
+    .way = packed_way (net, route_torus_way (&net->route, from, to)),
+    .owner = net->engine.mapping->slot[message->source_rank],
+    .bytes_left = message->bytes,
+    .data_left = true,
+  };
+
+  if (message->kind != SIM_MESSAGE_DATA && message->kind != SIM_MESSAGE_REMOTE_GET)
+    descriptor.fifo = (uint8_t) checked_pin (
+        net, route_pami_pin (net->engine.machine, from, to,
+                             net->engine.mapping->slot[message->destination_rank]));
+  switch ((SimMessageKind) message->kind) {
+  case SIM_MESSAGE_EAGER:
+  case SIM_MESSAGE_CONTROL: describe_eager (net, message, &descriptor); break;
+  case SIM_MESSAGE_REMOTE_GET:
+    descriptor.vc = PRIORITY;
+    descriptor.fifo = (uint8_t) net->n_ports;
+    descriptor.data_left = false;
+    descriptor.envelope_chunks =
+        (uint8_t) payload_chunks (net, SIM_DESCRIPTOR_BYTES * MAX (1u, message->descriptors));
+    break;
+  case SIM_MESSAGE_DATA: describe_data (net, message, from, to, &descriptor); break;
+  case SIM_MESSAGE_DIRECT:
+    /* Descriptors of direct collectives allow all torus FIFOs (bgq.md section
+     * 5); the node's unit takes them in turn (guess). */
+    choose_vc (&descriptor, route_pami_direct (net->engine.machine, net->policy));
+    descriptor.fifo = (uint8_t) (net->direct_sent[from]++ % net->n_ports);
+    break;
+  case SIM_MESSAGE_SEND:
+  case SIM_MESSAGE_WRITE: g_assert_not_reached ();
+  }
+  return descriptor;
+}
+
+/* Both cables to the E neighbour: half of the data on each, deterministic
+ * (bgq.md section 1). */
+static void
+split (const Torus *net, uint32_t from, uint32_t to, Descriptor descriptors[2])
+{
+  uint32_t dimension = net->route.shape.n_dimensions - 1;
+  uint64_t bytes = descriptors[0].bytes_left;
+
+  descriptors[1] = descriptors[0];
+  for (uint32_t plus = 0; plus < 2; plus++) {
+    descriptors[plus].way =
+        packed_way (net, route_torus_way_hinted (&net->route, from, to, dimension, plus));
+    descriptors[plus].bytes_left = plus ? bytes - bytes / 2 : bytes / 2;
+    descriptors[plus].vc = BUBBLE;
+    descriptors[plus].fifo = (uint8_t) (2 * dimension + plus);
+  }
+}
+
+/* How many packets the descriptor becomes. */
+static uint64_t
+count_packets (const Torus *net, const Descriptor *descriptor)
+{
+  uint64_t bytes = descriptor->bytes_left + descriptor->software_bytes;
+  uint64_t packets = descriptor->envelope_chunks != 0;
+
+  if (descriptor->data_left)
+    packets += bytes == 0 ? 1 : (bytes + net->payload_bytes - 1) / net->payload_bytes;
+  return packets;
+}
+
+static void
+post (Torus *net, uint32_t node, const Descriptor *descriptor, int64_t at_ps)
+{
+  uint32_t index = pool_take (&net->descriptors, (void **) &net->descriptor, sizeof (Descriptor),
+                              offsetof (Descriptor, next));
+
+  net->descriptor[index] = *descriptor;
+  net->engine.message[descriptor->message].packets_left += count_packets (net, descriptor);
+  if (descriptor->data_left && descriptor->fifo < net->n_ports)
+    net->fifo_messages[(size_t) node * net->n_ports + descriptor->fifo]++;
+  sim_schedule_push (net->engine.schedule, node, CODE_INJECT, index,
+                     at_ps + net->injection_latency_ps);
 }
 
 void
 torus_send (SimNetwork *base, const SimMessage *message, int64_t at_ps)
 {
-  static const uint8_t vc_of[ROUTE_VCS] = {
-    [ROUTE_VC_DYNAMIC] = DYNAMIC, [ROUTE_VC_BUBBLE] = BUBBLE, [ROUTE_VC_PRIORITY] = PRIORITY
-  };
   Torus *net = (Torus *) base;
+  uint32_t from = net->engine.mapping->node[message->source_rank];
+  uint32_t to = net->engine.mapping->node[message->destination_rank];
   uint32_t index = packet_engine_message (&net->engine, message, at_ps);
-  uint32_t node = net->engine.mapping->node[message->source_rank];
-  TorusDescriptor described[2];
-  uint32_t n_described = torus_describe (&net->messages, message, described);
+  Descriptor descriptors[2];
+  bool splits = message->kind == SIM_MESSAGE_DATA &&
+                route_pami_e_split (net->engine.machine, from, to, routed_bytes (message));
 
-  for (uint32_t i = 0; i < n_described; i++) {
-    const TorusDescriptor *from = &described[i];
-    uint32_t to = pool_take (&net->descriptors, (void **) &net->descriptor, sizeof (Descriptor),
-                             offsetof (Descriptor, next));
-
-    net->descriptor[to] = (Descriptor){
-      .way = packed_way (net, &from->way),
-      .message = index,
-      .owner = from->owner,
-      .bytes_left = from->bytes_left,
-      .vc = vc_of[from->vc],
-      .zone = from->zone,
-      .fifo = from->fifo,
-      .envelope_chunks = from->envelope_chunks,
-      .software_bytes = from->software_bytes,
-      .data_left = from->data_left,
-    };
-    net->engine.message[index].packets_left += torus_descriptor_packets (&net->messages, from);
-    if (from->data_left && from->fifo < net->n_ports)
-      net->fifo_messages[(size_t) node * net->n_ports + from->fifo]++;
-    sim_schedule_push (net->engine.schedule, node, CODE_INJECT, to,
-                       at_ps + net->injection_latency_ps);
-  }
+  g_assert (from != to);
+  descriptors[0] = describe (net, message, from, to);
+  descriptors[0].message = index;
+  if (splits)
+    split (net, from, to, descriptors);
+  for (uint32_t i = 0; i < (splits ? 2u : 1u); i++)
+    post (net, from, &descriptors[i], at_ps);
 }

@@ -18,14 +18,14 @@ print_packet (const Torus *net, uint32_t node, const char *place, uint32_t messa
               uint32_t chunks, GString *out)
 {
   const SimMessage *public = &net->engine.message[message].public;
-  TopoCoordinates coordinates = topo_shape_coordinates (&net->messages.route.shape, node);
+  TopoCoordinates coordinates = topo_shape_coordinates (&net->route.shape, node);
   uint32_t port_index = next_port (net, way), tokens[VCS] = { 0 };
 
   for (uint32_t vc = 0; vc < VCS; vc++)
     for (uint32_t slot = 0; slot < net->places.n_slots[vc]; slot++)
       tokens[vc] += vc_slots (net, node, port_index, vc)[slot] <= net->now_ps;
   g_string_append (out, "\n  node (");
-  for (uint32_t dimension = 0; dimension < net->messages.route.shape.n_dimensions; dimension++)
+  for (uint32_t dimension = 0; dimension < net->route.shape.n_dimensions; dimension++)
     g_string_append_printf (out, "%s%u", dimension ? "," : "", coordinates.at[dimension]);
   g_string_append_printf (
       out,
@@ -271,7 +271,7 @@ torus_free (SimNetwork *base)
   Torus *net = (Torus *) base;
 
   packet_engine_free (&net->engine);
-  torus_messages_clear (&net->messages);
+  packet_table_free (net->direct_sent);
   for (uint32_t window = 0; window < net->n_ring; window++) {
     g_free (net->bucket[window].ports);
     g_free (net->bucket[window].receptions);
@@ -307,11 +307,53 @@ static const SimNetworkClass torus_class = {
   .run = torus_run,
 };
 
+/* Fields of the hot path can hold what the machine says. */
+static gboolean
+check_limits (const TopoMachine *machine, GError **error)
+{
+  const TopoParameters *p = &machine->parameters;
+  uint64_t software_bytes =
+      MAX (2 * SIM_DESCRIPTOR_BYTES, p->mpi.envelope_bytes + SIM_CONTROL_WORDS_BYTES);
+  uint64_t payload_bytes = MAX (p->packet.payload_bytes, software_bytes);
+  uint64_t chunks =
+      (p->packet.header_bytes + payload_bytes + p->packet.chunk_bytes - 1) / p->packet.chunk_bytes;
+
+  if (p->packet.header_bytes != p->packet.chunk_bytes)
+    g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK,
+                 "packet.header: the packet network needs a header of one chunk");
+  else if (chunks > 63)
+    g_set_error (
+        error, SIM_ERROR, SIM_ERROR_NETWORK,
+        "packet.chunk: a packet, also one that carries two descriptors or an envelope, may "
+        "have at most 63 chunks, not %" G_GUINT64_FORMAT,
+        chunks);
+  else if (p->packet.payload_bytes > UINT16_MAX)
+    g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK, "packet.payload: at most 65535 bytes");
+  else if (p->mpi.envelope_bytes > UINT8_MAX)
+    g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK, "mpi.envelope: at most 255 bytes");
+  else if (p->link.hop_latency_ps > 1000000000 || p->link.token_latency_ps < 1)
+    g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK,
+                 "link.hop_latency: must be below 1 ms, link.token_latency above 0");
+  else if (p->router.dynamic_tokens > 60000 || p->router.bubble_tokens > 4095 ||
+           p->router.priority_tokens > 4095)
+    g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK,
+                 "router: at most 60000 dynamic, 4095 bubble and 4095 priority tokens");
+  else if (packet_bytes_ps (p->packet.chunk_bytes + p->packet.trailer_bytes,
+                            (double) p->link.bandwidth_Bps * (1.0 - p->link.overhead)) < 1)
+    g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK,
+                 "link.bandwidth: a packet of one chunk must take at least 1 ps");
+  else if (topo_shape_nodes (&machine->shape) > SIM_SCHEDULE_MAX_NODES)
+    g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK, "more nodes than the schedule can hold");
+  else
+    return TRUE;
+  return FALSE;
+}
+
 /* Fields of Packet.way.  A dimension's hops need as many bits as its longest way. */
 static void
 init_ways (Torus *net)
 {
-  const RouteTorus *route = &net->messages.route;
+  const RouteTorus *route = &net->route;
   uint32_t bit = 0;
 
   for (uint32_t k = 0; k < route->shape.n_dimensions; k++) {
@@ -353,6 +395,7 @@ init_places (Torus *net)
       packet_table_new ((n_links << net->places.id_shift[PRIORITY]) * sizeof *net->priority_slots);
   net->priority_links =
       packet_table_new ((n_links << net->places.id_shift[PRIORITY]) * sizeof *net->priority_links);
+  net->direct_sent = packet_table_new (net->n_nodes * sizeof *net->direct_sent);
   net->fifo_messages = packet_table_new (n_links * sizeof *net->fifo_messages);
   net->dynamic = packet_table_new (net->n_nodes * sizeof *net->dynamic);
   net->late_steps = g_array_new (FALSE, FALSE, sizeof (uint64_t));
@@ -366,7 +409,7 @@ init_node (Torus *net, uint32_t index)
   Node *node = node_at (net, index);
 
   for (uint32_t port = 0; port < net->n_ports; port++) {
-    node->neighbour[port] = topo_shape_neighbour (&net->messages.route.shape, index, port);
+    node->neighbour[port] = topo_shape_neighbour (&net->route.shape, index, port);
     if (topo_machine_extra_latency_ps (net->engine.machine, index, port) > 0)
       node->far |= (uint16_t) (1u << port);
     port_of (net, node, port)->wake_ps = NEVER_PS;
@@ -392,7 +435,7 @@ sim_packet_new (const TopoMachine *machine, const TopoMapping *mapping, RoutePol
   int64_t window_ps;
   Torus *net;
 
-  if (!torus_check_limits (machine, error))
+  if (!check_limits (machine, error))
     return NULL;
   net = g_new0 (Torus, 1);
   net->engine.base = (SimNetwork){
@@ -404,7 +447,10 @@ sim_packet_new (const TopoMachine *machine, const TopoMapping *mapping, RoutePol
   };
   net->engine.machine = machine;
   net->engine.mapping = mapping;
-  torus_messages_init (&net->messages, machine, mapping, policy);
+  net->policy = policy;
+  net->chunk_bytes = (uint32_t) p->packet.chunk_bytes;
+  net->payload_bytes = (uint32_t) p->packet.payload_bytes;
+  route_torus_init (&net->route, &machine->shape);
   net->n_nodes = topo_shape_nodes (&machine->shape);
   net->n_ports = topo_shape_ports (&machine->shape);
   net->n_fifos = net->n_ports + 1;
@@ -425,8 +471,7 @@ sim_packet_new (const TopoMachine *machine, const TopoMapping *mapping, RoutePol
   net->token_latency_ps = p->link.token_latency_ps;
   net->injection_latency_ps = p->messaging.injection_latency_ps;
   net->reception_latency_ps = p->messaging.reception_latency_ps;
-  net->full_chunks =
-      (uint8_t) (1 + torus_payload_chunks (&net->messages, net->messages.payload_bytes));
+  net->full_chunks = (uint8_t) (1 + payload_chunks (net, net->payload_bytes));
   init_ways (net);
   init_places (net);
   for (uint32_t node = 0; node < net->n_nodes; node++)

@@ -40,8 +40,9 @@
  * not know that there is a dynamic VC. */
 #pragma once
 
+#include "routing/pami.h"
+#include "routing/torus.h"
 #include "sim/net/packet_engine.h"
-#include "sim/net/torus_messages.h"
 
 #define ALWAYS_INLINE inline __attribute__ ((always_inline))
 #define RARE          __attribute__ ((noinline))
@@ -217,15 +218,19 @@ typedef struct {
   uint32_t owner; /* slot of the rank, or ranks_per_node for the remote-get FIFO */
 } Feeder;
 
+/* What the messaging unit has been told to send: one message, or one of its halves. */
 typedef struct {
   uint32_t way, message;
   uint32_t next;
-  uint32_t owner;
-  uint64_t bytes_left;
-  int64_t at_ps;     /* injected */
-  uint32_t sequence; /* of the injection among all */
-  uint8_t vc, zone, fifo, envelope_chunks, software_bytes;
-  bool data_left;
+  uint32_t owner;      /* of the memory FIFO, as in Feeder */
+  uint64_t bytes_left; /* user bytes not yet in packets */
+  int64_t at_ps;       /* injected */
+  uint32_t sequence;   /* of the injection among all */
+  uint8_t vc, zone;
+  uint8_t fifo;            /* network injection FIFO */
+  uint8_t envelope_chunks; /* payload chunks of a packet that carries no user data, 0: none */
+  uint8_t software_bytes;  /* in the payload of a data packet, before the user's */
+  bool data_left;          /* a data packet is due even if bytes_left is 0 */
 } Descriptor;
 
 /* A packet on its way to another node, kept back until that node's memory has been fetched. */
@@ -324,10 +329,12 @@ static const Places torus_bgq_places = PLACES (10, 7, 3, 7, 3, 4);
 
 typedef struct {
   PacketEngine engine; /* first: a SimNetwork * is a Torus * */
-  TorusMessages messages;
+  RoutePolicy policy;
+  RouteTorus route;
 
   /* The machine in the units of the hot path. */
   uint32_t n_nodes, n_ports, n_fifos;
+  uint32_t chunk_bytes, payload_bytes;
   int64_t wire_ps[64], memory_ps[64]; /* by chunks */
   int64_t latency_ps[2];              /* of a link; of one that leaves a midplane */
   int64_t token_latency_ps, injection_latency_ps, reception_latency_ps;
@@ -347,6 +354,7 @@ typedef struct {
   char *priority_ports;     /* [node * n_ports + port] of priority_bytes */
   Packet *priority_slots;   /* [(node * n_ports + input) << shift | slot] */
   uint16_t *priority_links; /* as priority_slots */
+  uint32_t *direct_sent;    /* [node] messages of direct collectives so far */
   uint64_t *fifo_messages;  /* [node * n_ports + torus FIFO] */
   Feeder *feeder;
   Descriptor *descriptor;
@@ -631,6 +639,12 @@ static ALWAYS_INLINE bool
 is_wanted (const Port *port)
 {
   return (port->want[BUBBLE] | port->want[PRIORITY] | port->future | port->listed) != 0;
+}
+
+static inline uint32_t
+payload_chunks (const Torus *net, uint64_t bytes)
+{
+  return (uint32_t) ((bytes + net->chunk_bytes - 1) / net->chunk_bytes);
 }
 
 /* --- torus_inject.c --- */
