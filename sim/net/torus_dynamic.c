@@ -406,7 +406,7 @@ wait_in_queue (Act *act, uint32_t index, uint32_t ports)
 {
   Torus *net = act->net;
   DynamicPacket *packet = &net->dynamic_packet[index];
-  uint32_t least = UINT32_MAX, bit;
+  uint32_t least = UINT32_MAX, number;
   Queue *queue;
 
   for (uint32_t port = 0; port < MAX_PORTS; port++) {
@@ -415,8 +415,8 @@ wait_in_queue (Act *act, uint32_t index, uint32_t ports)
     used |= (ports >> port & 1) - 1;
     least = MIN (least, used);
   }
-  bit = packet->in_port * MAX_QUEUES + (least & 15) / 2 % net->n_queues;
-  queue = &act->dynamic->queue[bit];
+  number = packet->in_port * MAX_QUEUES + (least & 15) / 2 % net->n_queues;
+  queue = &act->dynamic->queue[number];
   packet->since_ps = net->now_ps;
   packet->next = 0;
   act->node->n_dynamic++;
@@ -426,7 +426,7 @@ wait_in_queue (Act *act, uint32_t index, uint32_t ports)
     return;
   }
   queue->head = queue->tail = index + 1;
-  raise_queue (act, bit);
+  raise_queue (act, number);
 }
 
 static ALWAYS_INLINE bool
@@ -544,17 +544,17 @@ next_bit_64 (uint64_t mask, uint32_t first)
 
 /* The head of a queue goes, on the bubble VC with `room` there; the next of the queue comes up. */
 static void
-leave_queue (Act *act, uint32_t port_index, Port *port, uint32_t bit, const Room *room)
+leave_queue (Act *act, uint32_t port_index, Port *port, uint32_t number, const Room *room)
 {
   Torus *net = act->net;
-  Queue *queue = &act->dynamic->queue[bit];
-  uint32_t index = queue->head - 1, in_port = bit / MAX_QUEUES;
+  Queue *queue = &act->dynamic->queue[number];
+  uint32_t index = queue->head - 1, in_port = number / MAX_QUEUES;
   DynamicPacket *packet = &net->dynamic_packet[index];
   Waited *waited = waited_at (net, act->node, in_port);
   uint32_t chunks = packet->chunks;
 
   queue->head = packet->next;
-  act->dynamic->queue_ports[bit] = 0;
+  act->dynamic->queue_ports[number] = 0;
   recount (act->dynamic);
   act->node->n_dynamic--;
   waited->packets++;
@@ -576,7 +576,7 @@ leave_queue (Act *act, uint32_t port_index, Port *port, uint32_t bit, const Room
   }
   return_chunks (net, act->node, in_port, chunks, port->free_ps);
   if (queue->head != 0)
-    raise_queue (act, bit);
+    raise_queue (act, number);
 }
 
 static bool
