@@ -184,6 +184,7 @@ typedef struct {
   uint16_t starved;    /* bit port: looked in vain since it sent last */
   uint16_t due;        /* bit port: looks when all that comes now is there */
   uint8_t last_queue[MAX_PORTS];     /* of those that a port served */
+  int64_t busy_ps[MAX_PORTS];        /* a dynamic packet has the port until here */
   uint16_t used[NODE_PORTS];         /* chunks of the receive buffer whose token is not back */
   uint16_t fifo_ports[NODE_PORTS];   /* [FIFO] bit port: its head wants it */
   uint16_t queue_ports[NODE_QUEUES]; /* [queue] bit port: its head wants it */
