@@ -14,6 +14,11 @@ OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_plm_rsh_agent=false
 export LC_ALL OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
 export OMPI_MCA_rmaps_base_oversubscribe OMPI_MCA_plm_rsh_agent
+# Processes without a launcher each make Open MPI's folder for sessions, and fail when another
+# comes first; with something in it none removes it again.
+OMPI_MCA_orte_tmpdir_base=$(pwd)/sessions
+export OMPI_MCA_orte_tmpdir_base
+mkdir -p "sessions/ompi.$(uname -n | cut -d. -f1).$(id -u)/kept"
 # The recorder is not made for programs that are sanitized.
 unset MALLOC_PERTURB_
 
