@@ -24,11 +24,10 @@ arbitrate (Look *look)
 
 /* Both virtual channels, newcomers that meet, and the turn of injection. */
 static RARE bool
-look_at_all (Torus *net, uint32_t node_index, Node *node, uint32_t port_index, Port *port)
+look_at_all (Torus *net, uint32_t node_index, Node *node, uint32_t port_index)
 {
   Look look = survey (net, node_index, node, port_index);
 
-  (void) port;
   return (!look.old && serve_newcomer (&look)) || arbitrate (&look);
 }
 
@@ -61,7 +60,7 @@ look (Torus *net, uint32_t number)
   if (G_UNLIKELY (port->future))
     meet_future (net, node, port);
   if (G_UNLIKELY ((port->listed & PRIORITY_LISTS) | port->want[PRIORITY])) {
-    sent = look_at_all (net, node_index, node, port_index, port);
+    sent = look_at_all (net, node_index, node, port_index);
   } else {
     const uint32_t shift = places_of (net)->id_shift[BUBBLE], slot_mask = (1u << shift) - 1;
     uint32_t straight = port->lists.head[0], turning = port->lists.head[1];
@@ -79,7 +78,7 @@ look (Torus *net, uint32_t number)
 
     if (G_UNLIKELY ((old & injects & (port->grants >= net->receiver_grants)) |
                     (!old & goes_here & turns_here))) {
-      sent = look_at_all (net, node_index, node, port_index, port);
+      sent = look_at_all (net, node_index, node, port_index);
     } else {
       Room room = room_on (net, bubble_slots (net, port), BUBBLE);
       bool may_go = goes_here & room.one, may_turn = turns_here & room.two;

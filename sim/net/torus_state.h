@@ -248,7 +248,7 @@ typedef struct {
 typedef struct {
   int64_t at_ps;
   uint32_t node;
-  uint16_t slot; /* of the dynamic VC: chunks */
+  uint16_t slot;
   uint8_t port, vc;
 } Token;
 
