@@ -13,8 +13,8 @@
  * the packet in its receive buffer and the counters beside it.  At the next
  * node: the slot that it enters, the port that it wants, and a link of that
  * port's list; at the one before it: the slot whose token goes back.  That is 8
- * lines and 1.25 entries of buckets of 4 or 8 bytes.  As long as the nodes (3.5
- * KB each) fit in the second-level cache that is compute (some 570 instructions);
+ * lines and 1.25 entries of buckets of 4 or 8 bytes.  As long as the nodes (3.9
+ * KB each) fit in the second-level cache that is compute (some 700 instructions);
  * beyond, the ports of a window are known in advance and the lines are fetched
  * ahead.  A dynamic packet adds three entries that are sorted by time (its
  * arrival, its token, the look of its port) and the lines of the node's queues.
