@@ -4,170 +4,29 @@
  *
  * Machines and programs are drawn from a seed: shapes, meshes, sizes of
  * buffers, latencies, routing policies, ranks per node, kinds and sizes of
- * messages, answers sent from callbacks, timers.  A run is told by a hash of
- * what each node received, with its picosecond and in its order, and of what
- * was counted on each link.  The hashes below are those of an engine written
- * differently, whose every arrival, token and FIFO was an event of a sorted
- * schedule; it went when this one had given the same on 3,000 seeds. */
-#include "base/random.h"
-#include "sim/counters.h"
-#include "sim/net/network.h"
+ * messages, answers sent from callbacks, timers.  The hashes below are those of
+ * an engine written differently, whose every arrival, token and FIFO was an
+ * event of a sorted schedule; it went when this one had given the same on
+ * 3,000 seeds.  TORUS_SEEDS="FIRST N" prints the hashes of others. */
+#include "sim/net/random_testing.h"
 
-#include <glib.h>
-#include <stdio.h>
-#include <string.h>
-
-typedef struct {
-  TopoMachine *machine;
-  TopoMapping *mapping;
-  RoutePolicy policy;
-  uint64_t seed;
-  uint32_t n_ranks, n_first; /* messages sent before the run */
-  int64_t within_ps;         /* they start within this time */
-  uint64_t most_bytes;
-  uint32_t answers; /* of 256 deliveries, so many are answered */
-} Program;
-
-typedef struct {
-  const Program *program;
-  SimNetwork *network;
-  uint64_t n_sent, n_delivered, n_timers;
-  uint64_t *order; /* [node] deliveries and timers, with their times */
-} Run;
-
-/* What a message is depends on its number alone. */
 static void
-send_one (Run *run, uint64_t cookie, uint32_t source, int64_t at_ps)
+draw_message (SimMessage *message, uint64_t most_bytes, BaseRandom *random)
 {
   static const uint8_t kinds[] = { SIM_MESSAGE_EAGER,      SIM_MESSAGE_EAGER, SIM_MESSAGE_CONTROL,
                                    SIM_MESSAGE_REMOTE_GET, SIM_MESSAGE_DATA,  SIM_MESSAGE_DATA,
                                    SIM_MESSAGE_DIRECT };
-  const Program *program = run->program;
-  BaseRandom random = base_random_stream (program->seed, cookie);
-  SimMessage message = { .cookie = cookie, .source_rank = source };
 
-  do
-    message.destination_rank = (uint32_t) base_random_below (&random, program->n_ranks);
-  while (program->mapping->node[message.destination_rank] == program->mapping->node[source]);
-  message.kind = kinds[base_random_below (&random, G_N_ELEMENTS (kinds))];
-  message.descriptors = (uint8_t) (1 + base_random_below (&random, 2));
-  message.force_deterministic = base_random_below (&random, 4) == 0;
-  if (message.kind != SIM_MESSAGE_CONTROL && message.kind != SIM_MESSAGE_REMOTE_GET)
-    message.bytes = base_random_below (&random, 2)
-                        ? base_random_below (&random, program->most_bytes + 1)
-                        : base_random_below (&random, 600);
-  run->n_sent++;
-  sim_network_send (run->network, &message, at_ps);
+  message->kind = kinds[base_random_below (random, G_N_ELEMENTS (kinds))];
+  message->descriptors = (uint8_t) (1 + base_random_below (random, 2));
+  message->force_deterministic = base_random_below (random, 4) == 0;
+  if (message->kind != SIM_MESSAGE_CONTROL && message->kind != SIM_MESSAGE_REMOTE_GET)
+    message->bytes = base_random_below (random, 2) ? base_random_below (random, most_bytes + 1)
+                                                   : base_random_below (random, 600);
 }
 
-static void
-note (Run *run, uint32_t rank, uint64_t what, int64_t now_ps)
-{
-  uint64_t *hash = &run->order[run->program->mapping->node[rank]];
-
-  *hash = (*hash ^ what) * UINT64_C (0x100000001b3);
-  *hash = (*hash ^ (uint64_t) now_ps) * UINT64_C (0x100000001b3);
-}
-
-/* Numbers of answers and timers follow from those of the messages. */
-static void
-on_delivered (void *client, const SimMessage *message, int64_t now_ps)
-{
-  Run *run = client;
-  const Program *program = run->program;
-  uint64_t next = message->cookie + (UINT64_C (1) << 32);
-  BaseRandom random = base_random_stream (program->seed, ~message->cookie);
-
-  run->n_delivered++;
-  note (run, message->destination_rank, message->cookie, now_ps);
-  if (base_random_below (&random, 256) >= program->answers || next >> 32 > 6)
-    return;
-  if (base_random_below (&random, 3) == 0)
-    sim_network_timer (run->network, message->destination_rank, next,
-                       now_ps + (int64_t) base_random_below (&random, 3000000));
-  else
-    send_one (run, next, message->destination_rank,
-              now_ps + (int64_t) base_random_below (&random, 2) * 1300000);
-}
-
-static void
-on_timer (void *client, uint32_t rank, uint64_t cookie, int64_t now_ps)
-{
-  Run *run = client;
-
-  run->n_timers++;
-  note (run, rank, ~cookie, now_ps);
-  send_one (run, cookie, rank, now_ps);
-}
-
-static const SimClient client = { .delivered = on_delivered, .timer = on_timer };
-
-static uint64_t
-mix (uint64_t hash, const uint64_t *words, size_t n)
-{
-  for (size_t i = 0; i < n; i++)
-    hash = (hash ^ words[i]) * UINT64_C (0x100000001b3);
-  return hash;
-}
-
-/* Runs the program; a hash of all that it did. */
-static uint64_t
-run_program (const Program *program)
-{
-  g_autoptr (GError) error = NULL;
-  uint32_t n_nodes = topo_shape_nodes (&program->machine->shape);
-  g_autofree uint64_t *order = g_new0 (uint64_t, n_nodes);
-  Run run = { .program = program, .order = order };
-  const SimCounters *counters;
-  uint64_t hash;
-
-  run.network =
-      sim_packet_new (program->machine, program->mapping, program->policy, &client, &run, &error);
-  g_assert_no_error (error);
-  for (uint32_t i = 0; i < program->n_first; i++) {
-    BaseRandom random = base_random_stream (program->seed ^ 77, i);
-
-    send_one (&run, i, (uint32_t) base_random_below (&random, program->n_ranks),
-              program->within_ps == 0
-                  ? 0
-                  : (int64_t) base_random_below (&random, (uint64_t) program->within_ps));
-  }
-  sim_network_run (run.network, &error);
-  g_assert_no_error (error);
-  g_assert_cmpuint (run.n_delivered, ==, run.n_sent);
-  counters = run.network->counters;
-  hash = mix (0, order, n_nodes);
-  hash = mix (hash, (const uint64_t *) counters->link,
-              counters->n_places * sizeof *counters->link / sizeof (uint64_t));
-  hash = mix (hash, counters->fifo_messages, counters->n_fifo_places);
-  hash = mix (hash,
-              (const uint64_t[]){ run.n_sent, run.n_timers, counters->packets,
-                                  counters->packet_hops, counters->messages },
-              5);
-  sim_network_free (run.network);
-  return hash;
-}
-
-static const char *
-one_of (BaseRandom *random, const char *const *texts)
-{
-  return texts[base_random_below (random, g_strv_length ((char **) texts))];
-}
-
-static void
-set (Program *program, const char *key, const char *value)
-{
-  g_autoptr (GError) error = NULL;
-
-  if (value[0] == '\0')
-    return;
-  topo_parameters_set (&program->machine->parameters, key, value, &error);
-  g_assert_no_error (error);
-}
-
-/* "" keeps the default, which is drawn more often than the extremes. */
-static void
-draw_machine (Program *program, BaseRandom *random)
+static TopoMachine *
+draw_machine (BaseRandom *random)
 {
   static const char *const specs[] = { "torus:2",     "torus:3",          "torus:8",
                                        "torus:4x4",   "torus:4x3m",       "torus:5x3x2",
@@ -175,10 +34,7 @@ draw_machine (Program *program, BaseRandom *random)
                                        "torus:4x4x4", "torus:3x2x3x2mx2", "bgq:32",
                                        "bgq:64",      "bgq:128",          "bgq:1024",
                                        NULL };
-  static const struct {
-    const char *key;
-    const char *values[9];
-  } draws[] = {
+  static const RandomSetting settings[] = {
     { "router.bubble_tokens", { "", "", "", "2", "3", "8", "200", NULL } },
     { "router.priority_tokens", { "", "", "2", "9", NULL } },
     { "router.dynamic_tokens", { "", "", "33", "40", "1000", NULL } },
@@ -197,19 +53,14 @@ draw_machine (Program *program, BaseRandom *random)
   };
   static const uint32_t ranks[] = { 1, 1, 2, 3, 16, 64 };
   g_autoptr (GError) error = NULL;
-  uint32_t n_nodes;
+  TopoMachine *machine = topo_machine_new (random_text (random, specs), &error);
 
-  program->machine = topo_machine_new (one_of (random, specs), &error);
   g_assert_no_error (error);
-  for (size_t i = 0; i < G_N_ELEMENTS (draws); i++)
-    set (program, draws[i].key, one_of (random, draws[i].values));
-  topo_machine_set_ranks_per_node (program->machine,
-                                   ranks[base_random_below (random, G_N_ELEMENTS (ranks))], &error);
+  random_set_parameters (&machine->parameters, settings, G_N_ELEMENTS (settings), random);
+  topo_machine_set_ranks_per_node (machine, ranks[base_random_below (random, G_N_ELEMENTS (ranks))],
+                                   &error);
   g_assert_no_error (error);
-  n_nodes = topo_shape_nodes (&program->machine->shape);
-  program->n_ranks = n_nodes * program->machine->ranks_per_node;
-  program->mapping = topo_mapping_new (NULL, program->machine, program->n_ranks, &error);
-  g_assert_no_error (error);
+  return machine;
 }
 
 static uint64_t
@@ -218,24 +69,32 @@ hash_of_seed (uint64_t seed)
   static const int64_t within_ps[] = { 0, 0, 100000, 50000000, INT64_C (20000000000) };
   static const uint64_t most_bytes[] = { 0, 700, 4096, 65536 };
   BaseRandom random = base_random_stream (seed, 1);
-  Program program = { .seed = seed };
+  g_autoptr (TopoMachine) machine = draw_machine (&random);
+  uint32_t n_nodes = topo_shape_nodes (&machine->shape);
+  uint32_t n_ranks = n_nodes * machine->ranks_per_node;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (TopoMapping) mapping = topo_mapping_new (NULL, machine, n_ranks, &error);
+  RoutePolicy policy = base_random_below (&random, 3) == 0
+                           ? ROUTE_POLICY_DEFAULT
+                           : (RoutePolicy) (ROUTE_POLICY_DEFAULT + base_random_below (&random, 6));
+  RandomProgram program = { .mapping = mapping,
+                            .seed = seed,
+                            .n_nodes = n_nodes,
+                            .n_ranks = n_ranks,
+                            .draw_message = draw_message };
+  SimNetwork *network = sim_packet_new (machine, mapping, policy, NULL, NULL, &error);
   uint64_t hash;
 
-  draw_machine (&program, &random);
-  program.policy = base_random_below (&random, 3) == 0
-                       ? ROUTE_POLICY_DEFAULT
-                       : (RoutePolicy) (ROUTE_POLICY_DEFAULT + base_random_below (&random, 6));
+  g_assert_no_error (error);
   program.within_ps = within_ps[base_random_below (&random, G_N_ELEMENTS (within_ps))];
   program.most_bytes = most_bytes[base_random_below (&random, G_N_ELEMENTS (most_bytes))];
   program.n_first = (uint32_t) base_random_below (&random, 3000);
   program.answers = (uint32_t) base_random_below (&random, 256);
-  hash = run_program (&program);
+  hash = random_program_run (&program, network);
+  sim_network_free (network);
   g_test_message ("seed %" G_GUINT64_FORMAT ": %s, policy %d, %u ranks, %u messages up to"
                   " %" G_GUINT64_FORMAT " B: 0x%016" G_GINT64_MODIFIER "x",
-                  seed, program.machine->spec, program.policy, program.n_ranks, program.n_first,
-                  program.most_bytes, hash);
-  topo_mapping_free (program.mapping);
-  topo_machine_free (program.machine);
+                  seed, machine->spec, policy, n_ranks, program.n_first, program.most_bytes, hash);
   return hash;
 }
 
@@ -310,21 +169,10 @@ static const uint64_t golden[] = {
   UINT64_C (0xa7b1418ed1afec7c), UINT64_C (0x22404bd0f1e339df),
 };
 
-/* TORUS_SEEDS="FIRST N" prints the hashes of others, to be compared between two builds. */
 static void
 test_golden (void)
 {
-  const char *seeds = g_getenv ("TORUS_SEEDS");
-  unsigned first, n;
-
-  if (seeds == NULL) {
-    for (size_t i = 0; i < G_N_ELEMENTS (golden); i++)
-      g_assert_cmphex (hash_of_seed (1 + i), ==, golden[i]);
-    return;
-  }
-  g_assert_cmpint (sscanf (seeds, "%u %u", &first, &n), ==, 2);
-  for (unsigned seed = first; seed < first + n; seed++)
-    hash_of_seed (seed);
+  random_program_golden ("TORUS_SEEDS", hash_of_seed, golden, G_N_ELEMENTS (golden));
 }
 
 int

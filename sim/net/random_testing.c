@@ -1,0 +1,158 @@
+/* random_testing.c - random programs of messages on a packet network, for tests.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "sim/net/random_testing.h"
+
+#include "sim/counters.h"
+
+#include <stdio.h>
+
+const char *
+random_text (BaseRandom *random, const char *const *texts)
+{
+  return texts[base_random_below (random, g_strv_length ((char **) texts))];
+}
+
+void
+random_set_parameters (TopoParameters *parameters, const RandomSetting *settings, size_t n,
+                       BaseRandom *random)
+{
+  for (size_t i = 0; i < n; i++) {
+    g_autoptr (GError) error = NULL;
+    const char *value = random_text (random, settings[i].values);
+
+    if (value[0] == '\0')
+      continue;
+    topo_parameters_set (parameters, settings[i].key, value, &error);
+    g_assert_no_error (error);
+  }
+}
+
+typedef struct {
+  const RandomProgram *program;
+  SimNetwork *network;
+  uint64_t n_sent, n_delivered, n_timers;
+  uint64_t *order; /* [node] deliveries, acknowledgements and timers, with their times */
+} Run;
+
+static void
+send_one (Run *run, uint64_t cookie, uint32_t source, int64_t at_ps)
+{
+  const RandomProgram *program = run->program;
+  const uint32_t *node = program->mapping->node;
+  BaseRandom random = base_random_stream (program->seed, cookie);
+  SimMessage message = { .cookie = cookie, .source_rank = source };
+
+  do
+    message.destination_rank = (uint32_t) base_random_below (&random, program->n_ranks);
+  while (node[message.destination_rank] == node[source]);
+  program->draw_message (&message, program->most_bytes, &random);
+  run->n_sent++;
+  sim_network_send (run->network, &message, at_ps);
+}
+
+static void
+note (Run *run, uint32_t rank, uint64_t what, int64_t now_ps)
+{
+  uint64_t *hash = &run->order[run->program->mapping->node[rank]];
+
+  *hash = (*hash ^ what) * UINT64_C (0x100000001b3);
+  *hash = (*hash ^ (uint64_t) now_ps) * UINT64_C (0x100000001b3);
+}
+
+/* Numbers of answers and timers follow from those of the messages. */
+static void
+on_delivered (void *client, const SimMessage *message, int64_t now_ps)
+{
+  Run *run = client;
+  const RandomProgram *program = run->program;
+  uint64_t next = message->cookie + (UINT64_C (1) << 32);
+  BaseRandom random = base_random_stream (program->seed, ~message->cookie);
+
+  run->n_delivered++;
+  note (run, message->destination_rank, message->cookie, now_ps);
+  if (base_random_below (&random, 256) >= program->answers || next >> 32 > 6)
+    return;
+  if (base_random_below (&random, 3) == 0)
+    sim_network_timer (run->network, message->destination_rank, next,
+                       now_ps + (int64_t) base_random_below (&random, 3000000));
+  else
+    send_one (run, next, message->destination_rank,
+              now_ps + (int64_t) base_random_below (&random, 2) * 1300000);
+}
+
+static void
+on_timer (void *client, uint32_t rank, uint64_t cookie, int64_t now_ps)
+{
+  Run *run = client;
+
+  run->n_timers++;
+  note (run, rank, ~cookie, now_ps);
+  send_one (run, cookie, rank, now_ps);
+}
+
+static void
+on_sent (void *client, const SimMessage *message, int64_t now_ps)
+{
+  g_assert_true (message->acknowledge);
+  note (client, message->source_rank, message->cookie ^ UINT64_C (1) << 63, now_ps);
+}
+
+static const SimClient client = { .delivered = on_delivered, .timer = on_timer, .sent = on_sent };
+
+static uint64_t
+mix (uint64_t hash, const uint64_t *words, size_t n)
+{
+  for (size_t i = 0; i < n; i++)
+    hash = (hash ^ words[i]) * UINT64_C (0x100000001b3);
+  return hash;
+}
+
+uint64_t
+random_program_run (const RandomProgram *program, SimNetwork *network)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree uint64_t *order = g_new0 (uint64_t, program->n_nodes);
+  Run run = { .program = program, .network = network, .order = order };
+  const SimCounters *counters = network->counters;
+  uint64_t hash;
+
+  network->client = &client;
+  network->client_data = &run;
+  for (uint32_t i = 0; i < program->n_first; i++) {
+    BaseRandom random = base_random_stream (program->seed ^ 77, i);
+
+    send_one (&run, i, (uint32_t) base_random_below (&random, program->n_ranks),
+              program->within_ps == 0
+                  ? 0
+                  : (int64_t) base_random_below (&random, (uint64_t) program->within_ps));
+  }
+  sim_network_run (network, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (run.n_delivered, ==, run.n_sent);
+  hash = mix (0, order, program->n_nodes);
+  hash = mix (hash, (const uint64_t *) counters->link,
+              counters->n_places * sizeof *counters->link / sizeof (uint64_t));
+  hash = mix (hash, counters->fifo_messages, counters->n_fifo_places);
+  return mix (hash,
+              (const uint64_t[]){ run.n_sent, run.n_timers, counters->packets,
+                                  counters->packet_hops, counters->messages },
+              5);
+}
+
+void
+random_program_golden (const char *variable, uint64_t (*hash) (uint64_t seed),
+                       const uint64_t *golden, size_t n_golden)
+{
+  const char *seeds = g_getenv (variable);
+  unsigned first, n;
+
+  if (seeds == NULL) {
+    for (size_t i = 0; i < n_golden; i++)
+      g_assert_cmphex (hash (1 + i), ==, golden[i]);
+    return;
+  }
+  g_assert_cmpint (sscanf (seeds, "%u %u", &first, &n), ==, 2);
+  for (unsigned seed = first; seed < first + n; seed++)
+    hash (seed);
+}
