@@ -4,7 +4,6 @@
  *
  * ib_traffic.c moves the packets. */
 #include "sim/net/ib_state.h"
-#include "sim/net/ib_state.h"
 #include "sim/node/memory.h"
 
 /* --- Limits --- */
@@ -84,9 +83,12 @@ check_limits (const IbNetwork *net, GError **error)
   else if (p->switches.latency_ps + p->ib.cable_latency_ps >= INT64_C (4000000000))
     g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK,
                  "switch.latency and ib.cable_latency: together at most 4 ms");
-  else if (net->tables->n_destinations > UINT16_MAX || net->n_units > SIM_SCHEDULE_MAX_NODES)
+  else if (net->tables->n_destinations > UINT16_MAX)
     g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK, "%s: more ports of adapters than 65535",
                  net->fabric->source);
+  else if (net->fabric->n_ports > IB_MAX_PORTS)
+    g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK, "%s: more ports than %u", net->fabric->source,
+                 IB_MAX_PORTS);
   else if (net->adaptive && net->tables->group == NULL)
     g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK,
                  "switch.adaptive: the paths were made for switches that are not");
@@ -97,59 +99,43 @@ check_limits (const IbNetwork *net, GError **error)
 
 /* --- Construction --- */
 
-static void
-add_port (IbNetwork *net, uint32_t unit, uint32_t number, uint32_t index, uint32_t *n)
-{
-  net->unit_port[(*n)++] = index;
-  net->port[index].number = (uint8_t) number;
-  net->port[index].peer_unit = unit; /* its own for the moment: init_link() reads the peer's */
-}
-
-static gboolean
-number_node (IbNetwork *net, uint32_t node, uint32_t *n, GError **error)
-{
-  const TopoHost *host = &net->fabric->hosts[node];
-  uint32_t number = 0;
-
-  for (uint32_t rail = host->first_rail; rail < host->first_rail + host->n_rails; rail++) {
-    const TopoDevice *device = &net->fabric->devices[net->fabric->rails[rail]];
-
-    for (uint32_t at = 0; at < device->n_ports; at++, number++) {
-      if (number == IB_MAX_NUMBERS) {
-        g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK, "%s: node \"%s\" has more than %d ports",
-                     net->fabric->source, host->name, IB_MAX_NUMBERS);
-        return FALSE;
-      }
-      add_port (net, ib_node_unit (net, node), number, device->first_port + at, n);
-    }
-  }
-  return TRUE;
-}
-
-/* Gives every port its unit and its number there. */
+/* Gives every port its number in its unit, and every adapter its node. */
 static gboolean
 number_ports (IbNetwork *net, GError **error)
 {
-  uint32_t n = 0;
+  const TopoFabric *fabric = net->fabric;
 
-  net->unit_first = g_new0 (uint32_t, net->n_units + 1);
-  net->unit_port = g_new0 (uint32_t, net->fabric->n_ports + net->n_switches + 1);
   for (uint32_t unit = 0; unit < net->n_switches; unit++) {
-    const TopoDevice *device = &net->fabric->devices[net->tables->switch_device[unit]];
+    const TopoDevice *device = &fabric->devices[net->tables->switch_device[unit]];
 
     if (device->n_ports >= IB_MAX_NUMBERS) {
       g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK, "%s: switch \"%s\" has more than %d ports",
-                   net->fabric->source, device->name, IB_MAX_NUMBERS - 1);
+                   fabric->source, device->name, IB_MAX_NUMBERS - 1);
       return FALSE;
     }
-    net->unit_first[unit] = n++; /* number 0 is the switch itself */
-    for (uint32_t at = 0; at < device->n_ports; at++)
-      add_port (net, unit, at + 1, device->first_port + at, &n);
+    for (uint32_t at = 0; at < device->n_ports; at++) {
+      net->port[device->first_port + at].number = (uint8_t) at;
+      net->port[device->first_port + at].peer_switch = unit; /* its own: init_link() reads it */
+    }
   }
-  for (uint32_t node = 0; node < net->fabric->n_hosts; node++) {
-    net->unit_first[ib_node_unit (net, node)] = n;
-    if (!number_node (net, node, &n, error))
-      return FALSE;
+  for (uint32_t node = 0; node < fabric->n_hosts; node++) {
+    const TopoHost *host = &fabric->hosts[node];
+    uint32_t number = 0;
+
+    for (uint32_t rail = host->first_rail; rail < host->first_rail + host->n_rails; rail++) {
+      const TopoDevice *device = &fabric->devices[fabric->rails[rail]];
+
+      net->node_of[fabric->rails[rail]] = node;
+      for (uint32_t at = 0; at < device->n_ports; at++) {
+        if (number == IB_MAX_NUMBERS) {
+          g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK,
+                       "%s: node \"%s\" has more than %d ports", fabric->source, host->name,
+                       IB_MAX_NUMBERS);
+          return FALSE;
+        }
+        net->port[device->first_port + at].number = (uint8_t) number++;
+      }
+    }
   }
   return TRUE;
 }
@@ -160,38 +146,47 @@ byte_ps_q32 (uint64_t bandwidth_Bps)
   return (uint64_t) (1e12 / (double) bandwidth_Bps * 4294967296.0 + 0.5);
 }
 
+/* own_switch[port]: the switch that it belongs to. */
 static void
-init_link (IbNetwork *net, uint32_t index, uint32_t *n_queues, const uint32_t *unit_of)
+init_link (IbNetwork *net, uint32_t index, uint32_t *n_queues, const uint32_t *own_switch)
 {
   const TopoParameters *p = net->parameters;
   const TopoFabric *fabric = net->fabric;
   const TopoPort *topo = &fabric->ports[index], *peer;
-  const TopoDevice *device = &fabric->devices[topo->device];
+  const TopoDevice *device = &fabric->devices[topo->device], *peer_device;
   IbPort *port = &net->port[index];
   uint64_t buffer_bytes;
 
   port->peer = topo->peer == TOPO_NONE ? PACKET_NONE : topo->peer;
   port->wake_ps = port->blocked_ps = NEVER_PS;
-  port->n_queues = (uint16_t) (device->is_switch ? device->n_ports + 1 : IB_QUEUES);
+  port->first = device->first_port;
+  port->is_switch = device->is_switch;
+  port->n_queues = (uint16_t) (device->is_switch ? device->n_ports : IB_QUEUES);
   port->queues = *n_queues;
+  /* The first port of a switch has the first turn, and data at an adapter. */
+  ib_input (net, index)->last_out = (uint8_t) (64 * net->n_words - 1);
+  for (uint32_t vl = 0; vl < net->n_vls; vl++) {
+    ib_lane (net, index, vl)->last_in = device->is_switch ? (uint8_t) (64 * net->n_words - 1) : 0;
+    for (uint32_t i = 0; i < IB_RETURNS; i++)
+      ib_lane (net, index, vl)->returns[i] = IB_NO_RETURN;
+    ib_stage (net, index, vl)->ring = PACKET_NONE;
+  }
   if (port->peer == PACKET_NONE)
     return;
   *n_queues += port->n_queues * net->n_vls;
-  port->peer_unit = unit_of[port->peer];
-  port->peer_number = net->port[port->peer].number;
-  port->to_adapter = !fabric->devices[fabric->ports[port->peer].device].is_switch;
+  peer = &fabric->ports[port->peer];
+  peer_device = &fabric->devices[peer->device];
+  port->peer_first = peer_device->first_port;
+  port->peer_switch = own_switch[port->peer];
+  port->to_adapter = !peer_device->is_switch;
   port->latency_ps =
       (uint32_t) (p->ib.cable_latency_ps + (port->to_adapter ? 0 : p->switches.latency_ps));
   /* Both ends of a cable run at the rate of the slower one. */
-  peer = &fabric->ports[port->peer];
   port->ps_q32 = byte_ps_q32 (MIN (topo_link_bandwidth_Bps (topo->lanes, (TopoSpeed) topo->speed),
                                    topo_link_bandwidth_Bps (peer->lanes, (TopoSpeed) peer->speed)));
   buffer_bytes = port->to_adapter ? p->hca.buffer_bytes : p->switches.buffer_bytes;
   for (uint32_t vl = 0; vl < net->n_vls; vl++)
-    *ib_lane (net, index, vl) = (IbLane){
-      .credits = (uint32_t) lane_blocks (p, buffer_bytes),
-      .ring = PACKET_NONE,
-    };
+    ib_lane (net, index, vl)->credits = (uint32_t) lane_blocks (p, buffer_bytes);
 }
 
 static void
@@ -199,38 +194,39 @@ init_ports (IbNetwork *net)
 {
   const TopoParameters *p = net->parameters;
   const TopoFabric *fabric = net->fabric;
-  g_autofree uint32_t *unit_of = g_new (uint32_t, fabric->n_ports + 1);
+  size_t n_ports = MAX (1, fabric->n_ports);
+  g_autofree uint32_t *own_switch = g_new (uint32_t, n_ports);
   uint32_t n_queues = 0, most_ports = 1; /* of a switch */
 
   for (uint32_t device = 0; device < fabric->n_devices; device++)
     if (fabric->devices[device].is_switch)
       most_ports = MAX (most_ports, fabric->devices[device].n_ports);
   for (uint32_t port = 0; port < fabric->n_ports; port++)
-    unit_of[port] = net->port[port].peer_unit;
-  net->lane = packet_table_new (sizeof (IbLane) * MAX (1, fabric->n_ports) * net->n_vls);
-  for (uint32_t port = 0; port < fabric->n_ports * net->n_vls; port++)
-    net->lane[port].ring = PACKET_NONE;
-  for (uint32_t port = 0; port < fabric->n_ports; port++)
-    init_link (net, port, &n_queues, unit_of);
-  net->queue = packet_table_new (sizeof (PacketList) * MAX (1, n_queues));
-  for (uint32_t queue = 0; queue < n_queues; queue++)
-    net->queue[queue] = (PacketList){ PACKET_NONE, PACKET_NONE };
+    own_switch[port] = net->port[port].peer_switch;
+  net->n_words = (most_ports + 63) / 64;
   /* A port sends one packet at a time, so more slots than ports are never taken. */
-  net->n_words = most_ports / 64 + 1;
   net->n_reads = (uint32_t) MIN (net->parameters->switches.reads, most_ports);
-  net->read_ps = packet_table_new (sizeof (int64_t) * MAX (1, fabric->n_ports) * net->n_reads);
-  net->claims = packet_table_new (sizeof (IbClaims) * MAX (1, fabric->n_ports));
-  net->waited = g_new0 (Waited, fabric->n_ports + 1);
+  net->lanes = packet_table_new (ib_lane_bytes (net) * n_ports * net->n_vls);
+  net->inputs = packet_table_new (ib_input_bytes (net) * n_ports);
+  net->stage = packet_table_new (sizeof (IbStage) * n_ports * net->n_vls);
+  net->sent = packet_table_new (sizeof (IbSent) * n_ports);
+  for (uint32_t port = 0; port < fabric->n_ports; port++)
+    init_link (net, port, &n_queues, own_switch);
+  net->queue = packet_table_new (sizeof (IbQueue) * MAX (1, n_queues));
   net->adapter = g_new0 (IbAdapter, fabric->n_devices + 1);
-  net->is_arbitrated = net->n_vls > 1;
-  net->arbiter = g_new0 (IbArbiter, net->is_arbitrated ? fabric->n_ports : 1);
-  for (uint32_t port = 0; net->is_arbitrated && port < fabric->n_ports; port++)
+  net->arbiter = g_new0 (IbArbiter, net->n_vls > 1 ? fabric->n_ports : 1);
+  for (uint32_t port = 0; net->n_vls > 1 && port < fabric->n_ports; port++)
     net->arbiter[port] = (IbArbiter){
       .high = { 0, p->switches.vlarb_high.weight[0] },
       .low = { 0, p->switches.vlarb_low.weight[0] },
       .high_left_bytes = (int64_t) p->switches.high_limit * TOPO_VL_LIMIT_BYTES,
     };
 }
+
+/* All events go in the order of time, so that a window may be longer than the lookahead: so
+ * long that it has enough events for a counting sort, and that few of what
+ * they cause (a packet takes some 0.5 us, a hop 0.1) comes in it. */
+#define WINDOW_PS (INT64_C (1) << 16)
 
 /* The shortest of what one unit does to another: a head through a cable and
  * a switch, all of the shortest packet through a cable, credits. */
@@ -258,7 +254,6 @@ init (IbNetwork *net, GError **error)
   const RouteForwarding *tables = net->tables;
 
   net->n_switches = tables->n_switches;
-  net->n_units = tables->n_switches + net->fabric->n_hosts;
   net->n_vls = MAX (1, tables->n_vls);
   net->adaptive = p->switches.adaptive == TOPO_ADAPTIVE_FREE;
   net->framing_bytes = (uint32_t) p->ib.framing_bytes;
@@ -271,6 +266,7 @@ init (IbNetwork *net, GError **error)
   net->mark_blocks = (uint32_t) (lane_blocks (p, p->switches.buffer_bytes) *
                                  (15 - MIN (p->congestion.threshold, 15)) / 15);
   net->port = packet_table_new (sizeof (IbPort) * MAX (1, net->fabric->n_ports));
+  net->node_of = g_new0 (uint32_t, net->fabric->n_devices + 1);
   if (!check_limits (net, error) || !number_ports (net, error))
     return FALSE;
   init_ports (net);
@@ -279,7 +275,14 @@ init (IbNetwork *net, GError **error)
     net->home[destination] =
         route_forwarding_behind (tables, tables->destination_port[destination]);
   net->engine.base.lookahead_ps = shortest_ps (net);
-  net->engine.schedule = sim_schedule_new (net->n_units, net->engine.base.lookahead_ps);
+  calendar_init (&net->engine.calendar, WINDOW_PS);
+  /* Fetching ahead reads record 0 of these for nothing. */
+  pool_take (&net->packets, (void **) &net->packet, sizeof (IbPacket), offsetof (IbPacket, next));
+  pool_take (&net->pairs, (void **) &net->pair, sizeof (IbPair), offsetof (IbPair, next));
+  net->packet[0] = (IbPacket){ 0 };
+  net->pair[0] = (IbPair){ 0 };
+  pool_give (&net->packets, net->packet, sizeof (IbPacket), offsetof (IbPacket, next), 0);
+  pool_give (&net->pairs, net->pair, sizeof (IbPair), offsetof (IbPair, next), 0);
   return TRUE;
 }
 
@@ -310,6 +313,15 @@ typedef struct {
 
 enum { UNSEEN, ON_THE_WAY, DONE };
 
+static bool
+is_queued (const IbNetwork *net, uint32_t port, uint32_t vl, uint32_t input)
+{
+  IbLane *lane = ib_lane (net, port, vl);
+
+  return ((ib_waiting (lane)[input / 64] | ib_future (net, lane)[input / 64]) >> (input % 64) &
+          1) != 0;
+}
+
 /* The next lane, after number *looked of the switch, that a packet which came
  * in through the far end of this one waits for; PACKET_NONE: none. */
 static uint32_t
@@ -325,7 +337,7 @@ next_waited_for (const IbNetwork *net, uint32_t lane, uint32_t *looked)
     uint32_t out = device->first_port + at / net->n_vls, vl = at % net->n_vls;
 
     if (net->port[out].peer != PACKET_NONE &&
-        ib_queue (net, &net->port[out], vl, port->peer_number)->head != PACKET_NONE)
+        is_queued (net, out, vl, port->peer - device->first_port))
       return out * net->n_vls + vl;
   }
   return PACKET_NONE;
@@ -410,9 +422,14 @@ print_blocked (const IbNetwork *net, GString *out)
         continue;
       n_waiting = 0;
       for (uint32_t input = 0; input < port->n_queues; input++)
-        for (uint32_t packet = ib_queue (net, port, vl, input)->head; packet != PACKET_NONE;
-             packet = net->engine.next[packet])
+        if (is_queued (net, index, vl, input)) {
+          const IbQueue *queue = ib_queue (net, port, vl, input);
+
           n_waiting++;
+          for (uint32_t packet = queue->head; packet != queue->tail;
+               packet = net->packet[packet].next)
+            n_waiting++;
+        }
       g_string_append (out, "\n  ");
       print_lane (net, index * net->n_vls + vl, out);
       g_string_append_printf (out, ": %u packets wait, %u credits", n_waiting,
@@ -430,11 +447,12 @@ credits_complete (const IbNetwork *net, uint32_t index)
   uint64_t buffer_bytes = port->to_adapter ? p->hca.buffer_bytes : p->switches.buffer_bytes;
 
   for (uint32_t vl = 0; vl < net->n_vls; vl++) {
-    uint64_t credits = ib_lane (net, index, vl)->credits;
+    const IbLane *lane = ib_lane (net, index, vl);
+    uint64_t credits = lane->credits;
 
-    for (uint32_t i = 0; i < port->n_returns; i++)
-      if ((port->returns[i] >> 8 & 15) == vl)
-        credits += port->returns[i] & 255;
+    for (uint32_t i = 0; i < IB_RETURNS; i++)
+      if (lane->returns[i] != IB_NO_RETURN)
+        credits += lane->returns[i] & 255;
     if (credits != buffer_bytes / p->switches.vls / p->ib.block_bytes)
       return false;
   }
@@ -451,12 +469,12 @@ check_idle (IbNetwork *net, GError **error)
     g_set_error_literal (error, SIM_ERROR, SIM_ERROR_NETWORK, net->refusal);
     return FALSE;
   }
-  if (net->engine.packets.n_taken > 0 || net->requests.n_taken > 0) {
+  if (net->packets.n_taken > 0 || net->requests.n_taken > 0) {
     g_autoptr (GString) out = g_string_new (NULL);
 
     g_string_append_printf (
         out, "network stalled at %" G_GINT64_FORMAT " ps: %u packets of %u messages cannot move",
-        net->engine.now_ps, net->engine.packets.n_taken, net->engine.messages.n_taken);
+        net->engine.now_ps, net->packets.n_taken, net->engine.messages.n_taken);
     print_circle (net, out);
     print_blocked (net, out);
     g_set_error_literal (error, SIM_ERROR, SIM_ERROR_STALL, out->str);
@@ -516,7 +534,7 @@ ib_network_send (SimNetwork *base, const SimMessage *public, int64_t at_ps)
    * request of a remote get, a write of nothing. */
   if (public->kind == SIM_MESSAGE_SEND || (public->kind == SIM_MESSAGE_WRITE && public->bytes > 0))
     net->engine.base.counters->fifo_messages[source]++;
-  ib_push (net, ib_node_unit (net, from), IB_POST, net->port[port].number, index, at_ps);
+  ib_add (net, IB_POST, &net->port[port], index, at_ps);
 }
 
 static void
@@ -524,162 +542,11 @@ ib_network_timer (SimNetwork *base, uint32_t rank, uint64_t cookie, int64_t at_p
 {
   IbNetwork *net = (IbNetwork *) base;
 
-  packet_engine_timer (&net->engine, ib_node_unit (net, net->engine.mapping->node[rank]),
-                       IB_TIMER << 8, rank, cookie, at_ps);
+  calendar_add (&net->engine.calendar, IB_TIMER, 0,
+                packet_engine_timer (&net->engine, rank, cookie, at_ps), at_ps);
 }
 
 /* --- The run --- */
-
-static void
-dispatch (PacketEngine *engine, SimEvent event)
-{
-  IbNetwork *net = (IbNetwork *) engine;
-  uint32_t unit = sim_event_node (event), code = sim_event_code (event);
-
-  switch ((IbKind) (code >> 8)) {
-  case IB_CREDIT: ib_credit (net, unit, code & 255, event.argument); break;
-  case IB_ARRIVE:
-    if (unit < net->n_switches)
-      ib_switch_arrive (net, unit, event.argument);
-    else
-      ib_receive (net, unit, event.argument);
-    break;
-  case IB_READY: ib_switch_enter (net, unit, event.argument); break;
-  case IB_POST: ib_post (net, unit, event.argument); break;
-  case IB_ACTIVATE: ib_activate (net, unit, event.argument); break;
-  case IB_READ: ib_read_done (net, unit, event.argument); break;
-  case IB_PORT: ib_port_wake (net, unit, event.argument); break;
-  case IB_SENT: ib_sent (net, event.argument); break;
-  case IB_DELIVER: ib_deliver (net, event.argument); break;
-  case IB_TIMER: packet_engine_timer_due (engine, event.argument); break;
-  }
-}
-
-static void
-enter_window (PacketEngine *engine)
-{
-  (void) engine;
-}
-
-/* Events ahead at which each step of a chain of records is fetched. */
-#define PREFETCH_FIRST  16u
-#define PREFETCH_SECOND 12u
-#define PREFETCH_THIRD  8u
-#define PREFETCH_FOURTH 4u
-
-/* First, what the event itself names: a port with its lane, or a packet. */
-static PREFETCHES
-prefetch_named (const IbNetwork *net, SimEvent event)
-{
-  bool is_port = sim_event_code (event) >> 8 == IB_PORT;
-  uintptr_t base = choose (is_port, (uintptr_t) net->port, (uintptr_t) net->packet);
-  uintptr_t size = choose (is_port, sizeof (IbPort), sizeof (IbPacket));
-
-  __builtin_prefetch ((const void *) (base + size * event.argument), 1);
-  if (is_port) {
-    __builtin_prefetch (net->port[event.argument].returns, 1);
-    __builtin_prefetch (ib_lane (net, event.argument, 0), 1);
-  }
-}
-
-/* Where an arriving packet goes on, or its message; the port that gets its
- * credits. */
-static PREFETCHES
-prefetch_arrival (const IbNetwork *net, SimEvent event)
-{
-  const IbPacket *packet = &net->packet[event.argument];
-  uint32_t unit = sim_event_node (event);
-
-  __builtin_prefetch (net->port[net->port[packet->port].peer].returns, 1);
-  if (unit < net->n_switches) {
-    uint32_t number = route_forwarding_out (net->tables, unit, packet->destination);
-    uint32_t out = net->unit_port[net->unit_first[unit] + number];
-
-    __builtin_prefetch (&net->port[out], 1);
-    __builtin_prefetch (ib_lane (net, out, packet->vl), 1);
-    __builtin_prefetch (&net->read_ps[(size_t) packet->port * net->n_reads], 1);
-  } else {
-    __builtin_prefetch (&net->engine.message[packet->message], 1);
-  }
-}
-
-/* The queue that a port will most likely take from. */
-static inline const PacketList *
-likely_queue (const IbNetwork *net, uint32_t index)
-{
-  const IbPort *port = &net->port[index];
-  const IbLane *lane = ib_lane (net, index, 0);
-  uint32_t first = (lane->last_in + 1u) % 64;
-  uint64_t later = lane->waiting[0] & ~UINT64_C (0) << first;
-  uint64_t bits = later ? later : lane->waiting[0];
-
-  return ib_queue (net, port, 0, bits ? (uint32_t) __builtin_ctzll (bits) : 0);
-}
-
-static PREFETCHES
-prefetch_second (const IbNetwork *net, SimEvent event)
-{
-  const IbPacket *packet;
-
-  switch (sim_event_code (event) >> 8) {
-  case IB_ARRIVE: prefetch_arrival (net, event); break;
-  case IB_READ:
-    packet = &net->packet[event.argument];
-    __builtin_prefetch (&net->port[packet->port], 1);
-    __builtin_prefetch (ib_lane (net, packet->port, packet->vl), 1);
-    break;
-  case IB_PORT: __builtin_prefetch (likely_queue (net, event.argument), 1); break;
-  }
-}
-
-/* The pair that is read for next, or the packet that will leave. */
-static PREFETCHES
-prefetch_third (const IbNetwork *net, SimEvent event)
-{
-  const IbPacket *packet;
-
-  switch (sim_event_code (event) >> 8) {
-  case IB_READ:
-    packet = &net->packet[event.argument];
-    __builtin_prefetch (&net->pair[ib_lane (net, packet->port, packet->vl)->next_pair], 1);
-    break;
-  case IB_PORT:
-    __builtin_prefetch (&net->packet[likely_queue (net, event.argument)->head], 1);
-    break;
-  }
-}
-
-/* That pair's request. */
-static PREFETCHES
-prefetch_fourth (const IbNetwork *net, SimEvent event)
-{
-  if (sim_event_code (event) >> 8 == IB_READ) {
-    const IbPacket *packet = &net->packet[event.argument];
-    const IbLane *lane = ib_lane (net, packet->port, packet->vl);
-
-    if (lane->ring != PACKET_NONE)
-      __builtin_prefetch (&net->request[net->pair[lane->next_pair].head], 1);
-  }
-}
-
-/* The window's events are known, so what they will touch can be fetched
- * before their turn comes. */
-static PREFETCHES
-prefetch (const PacketEngine *engine, uint32_t at)
-{
-  const IbNetwork *net = (const IbNetwork *) engine;
-  const SimEvent *due = engine->schedule->due;
-  uint32_t n_due = engine->schedule->n_due;
-
-  if (at + PREFETCH_FIRST < n_due)
-    prefetch_named (net, due[at + PREFETCH_FIRST]);
-  if (at + PREFETCH_SECOND < n_due)
-    prefetch_second (net, due[at + PREFETCH_SECOND]);
-  if (at + PREFETCH_THIRD < n_due)
-    prefetch_third (net, due[at + PREFETCH_THIRD]);
-  if (at + PREFETCH_FOURTH < n_due)
-    prefetch_fourth (net, due[at + PREFETCH_FOURTH]);
-}
 
 static void
 collect_counters (IbNetwork *net)
@@ -687,18 +554,20 @@ collect_counters (IbNetwork *net)
   SimCounters *counters = net->engine.base.counters;
 
   for (uint32_t index = 0; index < net->fabric->n_ports; index++) {
-    const IbPort *port = &net->port[index];
+    const IbSent *sent = &net->sent[index];
+    const Waited *waited;
 
-    if (port->peer == PACKET_NONE)
+    if (net->port[index].peer == PACKET_NONE)
       continue;
+    waited = &ib_input (net, net->port[index].peer)->waited;
     counters->link[index] = (SimLinkCounters){
-      .payload_bytes = port->payload_bytes,
-      .received_packets = port->packets, /* all arrive */
-      .buffered_packets = net->waited[port->peer].packets,
-      .buffered_ps = net->waited[port->peer].ps,
-      .wire_bytes = port->wire_bytes,
-      .sent_packets = port->packets,
-      .wait_ps = port->wait_ps,
+      .payload_bytes = sent->payload_bytes,
+      .received_packets = sent->packets, /* all arrive */
+      .buffered_packets = waited->packets,
+      .buffered_ps = waited->ps,
+      .wire_bytes = sent->wire_bytes,
+      .sent_packets = sent->packets,
+      .wait_ps = sent->wait_ps,
     };
   }
   packet_engine_count (&net->engine);
@@ -710,7 +579,10 @@ ib_network_run (SimNetwork *base, GError **error)
   IbNetwork *net = (IbNetwork *) base;
   gboolean ok;
 
-  packet_engine_run (&net->engine, enter_window, prefetch, dispatch);
+  if (net->n_vls == 1 && net->n_words == 1 && net->n_reads == IB_USUAL_READS && !ib_arrivals (net))
+    ib_usual_run_windows (net);
+  else
+    ib_run_windows (net);
   ok = check_idle (net, error);
   collect_counters (net);
   return ok;
@@ -723,14 +595,13 @@ ib_network_free (SimNetwork *base)
 
   packet_engine_free (&net->engine);
   packet_table_free (net->port);
-  packet_table_free (net->lane);
+  packet_table_free (net->lanes);
   packet_table_free (net->queue);
-  packet_table_free (net->read_ps);
-  packet_table_free (net->claims);
-  g_free (net->unit_first);
-  g_free (net->unit_port);
+  packet_table_free (net->inputs);
+  packet_table_free (net->stage);
+  packet_table_free (net->sent);
+  g_free (net->node_of);
   g_free (net->home);
-  g_free (net->waited);
   g_free (net->arbiter);
   g_free (net->adapter);
   g_free (net->packet);

@@ -8,9 +8,9 @@
  *                                                   ^                       |
  *                                                   +--------- hop ---------+--> adapter -> PCIe
  *
- * Units of the schedule are the switches, then the nodes: all adapters of a
- * node are one, because its ranks and its memory belong to all of them.  Ports
- * are numbered as in the fabric; a port is the sender's end of a link, and the
+ * Switches and nodes are the units that events belong to: all adapters of a node
+ * are one, because its ranks and its memory belong to all of them.  Ports are
+ * numbered as in the fabric; a port is the sender's end of a link, and the
  * input buffer at the other end of the link that arrives there.
  *
  * A lane is one virtual lane of a port: the credits of the buffer it leads to,
@@ -18,48 +18,65 @@
  * one queue per input port and lane, so that packets for another port or lane
  * pass them; in an adapter in two, protocol packets and data.
  *
- * Credits travel back as the torus's tokens do: a return is not an event but
- * an entry in a short list at the sender's port, read when the port looks for
- * something to send; an event is sent only when the port already starves, or the
- * list is full. */
+ * What makes a hop cheap:
+ *
+ *  - A packet joins the queue of its next port when it leaves the last one, marked with
+ *    the time from which its head is there.  No event of its own brings it there,
+ *    except where what is there decides about it: adaptive switches look for the
+ *    least loaded port, and congestion control counts what waits.
+ *  - Credits on their way back are times in a short list at the sender's lane,
+ *    read when its port looks for something to send; they wake the port only
+ *    when it starves.
+ *
+ * The outputs of a switch are not independent of each other, because an input
+ * buffer can feed only some of them at a time.  So all events go in the order
+ * of time. */
 #pragma once
 
 #include "sim/net/packet_engine.h"
 
-/* Event codes: a kind and the number of a port, so that what arrives at one
- * instant is in the order of the ports.  Kinds fire in this order: what
- * comes from outside first, then what the unit does about it. */
+#include "sim/net/calendar.h"
+
+/* Classes of events.  At one time they come in this order: what comes from
+ * outside first, then what the unit does about it; those of one class by the
+ * number of the port in its unit. */
 typedef enum {
-  IB_CREDIT,   /* argument = VL << 8 | blocks */
-  IB_ARRIVE,   /* argument = packet: at a switch its head, at an adapter its last byte */
+  IB_CREDIT,   /* argument = port << 12 | VL << 8 | blocks */
+  IB_NEWCOMER, /* argument = port: the head of a packet comes when it is idle */
+  IB_ARRIVE,   /* argument = packet: its head, at a switch that must decide then */
+  IB_RECEIVE,  /* argument = packet: its last byte, at an adapter */
   IB_READY,    /* argument = packet: so much of it is here that it cannot run dry */
   IB_POST,     /* argument = request */
   IB_ACTIVATE, /* argument = pair */
   IB_READ,     /* argument = packet: its payload is in the adapter */
-  IB_PORT,     /* look for something to send; argument = port of the fabric */
+  IB_LOOK,     /* argument = port: it looks for something to send */
   IB_SENT,     /* argument = message */
   IB_DELIVER,  /* argument = message */
   IB_TIMER,    /* argument = timer */
-} IbKind;
+} IbClass;
 
-#define IB_MAX_NUMBERS 256 /* port numbers, 0 for none */
-#define IB_WORDS       (IB_MAX_NUMBERS / 64)
-#define IB_RETURNS     4                   /* credit returns kept per port */
-#define IB_RETURNS_MAX (INT64_C (1) << 51) /* the 52 bits of their times; 37 minutes */
-#define IB_MAX_BLOCKS  255                 /* of one packet */
+#define IB_MAX_NUMBERS 256 /* ports of a unit */
+#define IB_MAX_PORTS   (1u << 20)
+#define IB_RETURNS     4                   /* credit returns kept per lane */
+#define IB_RETURNS_MAX (INT64_C (1) << 55) /* of their times; 10 hours */
+#define IB_NO_RETURN   UINT64_MAX
+#define IB_MAX_BLOCKS  255 /* of one packet */
 
 enum { IB_PACKET_DATA, IB_PACKET_ACK, IB_PACKET_CN };
-enum { IB_FLAG_FECN = 1, IB_FLAG_BECN = 2 };
+enum {
+  IB_FLAG_FECN = 1,
+  IB_FLAG_BECN = 2,
+  IB_FLAG_DELAYED = 4, /* it starts later than its head comes, so that it cannot run dry */
+};
 
 /* Queues of an adapter's lane. */
 enum { IB_QUEUE_PROTOCOL, IB_QUEUE_DATA, IB_QUEUES };
 
-/* 32 bytes. */
 typedef struct {
-  int64_t time_ps; /* on the way: its last byte will be there; waiting: since */
+  int64_t time_ps; /* waits, or will, since; before it is decided where: its last byte is there */
   uint32_t message;
+  uint32_t next;        /* of its queue, or free */
   uint32_t port;        /* it came in through this one, or leaves its source through it */
-  uint32_t out;         /* of a switch: where it goes, once that is decided */
   uint16_t destination; /* number in the tables */
   uint16_t user_bytes;
   uint16_t frame_bytes; /* payload and headers */
@@ -73,50 +90,71 @@ typedef struct {
 _Static_assert(sizeof (IbPacket) == 32, "two packets a cache line");
 
 typedef struct {
-  /* Who waits, and whether it may go. */
-  int64_t free_ps;    /* the link is idle from here on */
-  int64_t wake_ps;    /* pending IB_PORT event, NEVER_PS when none */
-  int64_t blocked_ps; /* idle since, while something waits; NEVER_PS: it is not */
-  uint64_t ps_q32;    /* time of a byte on the link, 32 bits of fraction */
-  uint32_t peer;      /* port at the other end, PACKET_NONE: no link */
-  uint32_t peer_unit;
+  int64_t since_ps;    /* time_ps of its head */
+  uint32_t head, tail; /* packets; nothing when no bit of the lane says that there are */
+} IbQueue;
+
+enum {
+  IB_STARVED = 1,  /* something waits for credits: those that come must wake the port */
+  IB_WILL_LOOK = 2 /* it looks at wake_ps, even if no newcomer comes before */
+};
+
+typedef struct {
+  int64_t free_ps;     /* the link is idle from here on */
+  int64_t wake_ps;     /* when it looks next, NEVER_PS: not before something wakes it */
+  int64_t blocked_ps;  /* idle since, while something waits; NEVER_PS: it is not */
+  uint64_t ps_q32;     /* time of a byte on the link, 32 bits of fraction */
+  uint32_t peer;       /* port at the other end, PACKET_NONE: no link */
+  uint32_t peer_first; /* first port of the peer's device */
+  uint32_t peer_switch;
+  uint32_t first;      /* first port of its own device */
   uint32_t latency_ps; /* to the peer's decision; to an adapter: the cable alone */
   uint32_t queues;     /* its first in queue[]: [VL * n_queues + input] */
   uint16_t n_queues;   /* of a lane */
-  uint16_t listed;     /* bit VL: something waits */
+  uint16_t listed;     /* bit VL: something is queued */
   uint8_t number;      /* within its unit */
-  uint8_t peer_number;
-  bool to_adapter;
-  uint8_t n_claims; /* of outputs on the input buffer that is this port's */
-
-  /* Credits on their way back, and what was sent. */
-  uint64_t returns[IB_RETURNS]; /* time << 12 | VL << 8 | blocks */
-  uint64_t payload_bytes, wire_bytes, packets, wait_ps;
-  uint8_t n_returns;
-  bool starved; /* something waits for credits: wake with an event */
+  bool is_switch, to_adapter;
+  uint8_t marks; /* the above */
 } IbPort;
 
-_Static_assert(sizeof (IbPort) == 128, "a port is two cache lines");
+_Static_assert(sizeof (IbPort) == 64, "a port is a cache line");
 
+/* What was sent through a port. */
 typedef struct {
-  uint64_t waiting[IB_WORDS]; /* bit input: its queue is not empty */
-  uint32_t credits;           /* blocks */
-  uint32_t queued_blocks;     /* of all that waits */
-  uint32_t unmarked;          /* packets since the last one that was marked */
-  uint32_t ring;              /* adapter: circular list of pairs with work: the last served */
-  uint32_t next_pair;         /* ... and the one behind it, whose turn is next */
-  uint32_t staged;            /* adapter: data packets read, or being read, and not sent */
-  uint8_t last_in;            /* queue served last */
+  uint64_t payload_bytes, wire_bytes, packets;
+  uint64_t wait_ps; /* idle while something waited */
+} IbSent;
+
+/* A lane; behind it in memory two sets of inputs, n_words each: those whose
+ * queue has a head that is here, and those whose head is still on its way. */
+typedef struct {
+  uint64_t returns[IB_RETURNS]; /* time << 8 | blocks, IB_NO_RETURN: none */
+  uint32_t credits;             /* blocks */
+  uint32_t queued_blocks;       /* of all that is queued */
+  uint32_t unmarked;            /* packets since the last one that was marked */
+  uint8_t last_in;              /* input served last */
+  uint64_t sets[];
 } IbLane;
 
-_Static_assert(sizeof (IbLane) <= 64, "a lane is one cache line");
+_Static_assert(sizeof (IbLane) == 48, "with two sets of 64 inputs a lane is one cache line");
 
-/* Outputs of a switch that found an input buffer busy and have not been able to
- * read from it since. */
+/* The data of an adapter's lane on their way to it. */
 typedef struct {
-  uint64_t outputs[IB_WORDS]; /* bit number of the port */
-  uint8_t last_out;           /* that has read last */
-} IbClaims;
+  uint32_t ring;      /* circular list of pairs with work: the last served */
+  uint32_t next_pair; /* ... and the one behind it, whose turn is next */
+  uint32_t staged;    /* packets read, or being read, and not sent */
+} IbStage;
+
+/* The input buffer of a port: what waited in it, and who reads from it.  Outputs
+ * that found it busy have a claim until they read from it.  Behind it in memory
+ * the time from which each of n_reads slots is free, then the set of outputs
+ * with a claim. */
+typedef struct {
+  Waited waited;
+  uint16_t n_claims;
+  uint8_t last_out; /* that has read last */
+  int64_t slots[];
+} IbInput;
 
 /* Weighted turns in one table of the VL arbiter. */
 typedef struct {
@@ -181,58 +219,165 @@ typedef struct {
   const TopoParameters *parameters;
   char *refusal; /* why a message could not be sent; NULL: all could */
 
-  uint32_t n_switches, n_units, n_vls; /* VLs in use */
-  uint32_t n_words;                    /* of a bit per port number, those that some switch has */
+  uint32_t n_switches, n_vls; /* VLs in use */
+  uint32_t n_words;           /* of a set of ports */
   uint32_t framing_bytes, mtu_bytes, n_reads;
   uint32_t block_bytes, read_ahead;
   uint64_t pcie_ps_q32; /* time of a byte, 32 bits of fraction */
   int64_t credit_latency_ps;
   uint32_t mark_blocks; /* congestion control: waiting blocks above which is marked */
-  bool adaptive, is_arbitrated;
+  bool adaptive;
 
-  uint32_t *unit_first; /* [n_units] index of number 0 in unit_port[] */
-  uint32_t *unit_port;  /* [unit_first + number] port of the fabric */
-  uint32_t *home;       /* [destination] switch it hangs on, PACKET_NONE: none */
-  IbPort *port;         /* [port of the fabric] */
-  IbLane *lane;         /* [port * n_vls + VL] */
-  PacketList *queue;    /* see IbPort.queues */
-  int64_t *read_ps;     /* [port * n_reads] of input buffers: the slot is free from here on */
-  IbClaims *claims;     /* [input port] */
-  Waited *waited;       /* [input port] */
-  IbArbiter *arbiter;   /* [port], when there are VLs to choose among */
-  IbAdapter *adapter;   /* [device] */
+  uint32_t *home;     /* [destination] switch it hangs on, PACKET_NONE: none */
+  IbPort *port;       /* [port of the fabric] */
+  IbSent *sent;       /* [port] */
+  char *lanes;        /* [port * n_vls + VL] of ib_lane_bytes() */
+  char *inputs;       /* [input port] of ib_input_bytes() */
+  IbQueue *queue;     /* see IbPort.queues */
+  IbStage *stage;     /* [port * n_vls + VL] */
+  IbArbiter *arbiter; /* [port], when there are VLs to choose among */
+  IbAdapter *adapter; /* [device] */
+  uint32_t *node_of;  /* [device] of an adapter */
 
   IbPacket *packet;
   IbRequest *request;
   IbPair *pair;
-  Pool requests, pairs;
+  Pool packets, requests, pairs;
   uint32_t *pair_slot; /* hash table: pair + 1, 0 for none */
   uint32_t n_pair_slots, n_paired;
 } IbNetwork;
 
-static inline IbLane *
-ib_lane (const IbNetwork *net, uint32_t port, uint32_t vl)
-{
-  return &net->lane[(size_t) port * net->n_vls + vl];
-}
+/* --- Places in memory --- */
 
-static inline PacketList *
-ib_queue (const IbNetwork *net, const IbPort *port, uint32_t vl, uint32_t input)
+/* ib_traffic_usual.c is ib_traffic.c with the numbers of most machines as
+ * constants: one lane, switches of up to 64 ports that read three packets from
+ * an input at a time, neither adaptive nor with congestion control. */
+enum { IB_USUAL_READS = 3 };
+
+static inline uint32_t
+ib_vls (const IbNetwork *net)
 {
-  return &net->queue[port->queues + vl * port->n_queues + input];
+#ifdef IB_USUAL
+  (void) net;
+  return 1;
+#else
+  return net->n_vls;
+#endif
 }
 
 static inline uint32_t
-ib_node_unit (const IbNetwork *net, uint32_t node)
+ib_words (const IbNetwork *net)
 {
-  return net->n_switches + node;
+#ifdef IB_USUAL
+  (void) net;
+  return 1;
+#else
+  return net->n_words;
+#endif
+}
+
+static inline uint32_t
+ib_reads (const IbNetwork *net)
+{
+#ifdef IB_USUAL
+  (void) net;
+  return IB_USUAL_READS;
+#else
+  return net->n_reads;
+#endif
+}
+
+static inline bool
+ib_is_controlled (const IbNetwork *net)
+{
+#ifdef IB_USUAL
+  (void) net;
+  return false;
+#else
+  return net->parameters->congestion.is_on;
+#endif
+}
+
+/* Where a packet goes, or how much waits, is decided when it arrives. */
+static inline bool
+ib_arrivals (const IbNetwork *net)
+{
+#ifdef IB_USUAL
+  (void) net;
+  return false;
+#else
+  return net->adaptive || net->parameters->congestion.is_on;
+#endif
+}
+
+static inline size_t
+ib_whole_lines (size_t bytes)
+{
+  return (bytes + 63) / 64 * 64;
+}
+
+static inline size_t
+ib_lane_bytes (const IbNetwork *net)
+{
+  return ib_whole_lines (sizeof (IbLane) + 2 * ib_words (net) * sizeof (uint64_t));
+}
+
+static inline size_t
+ib_input_bytes (const IbNetwork *net)
+{
+  return ib_whole_lines (sizeof (IbInput) + ib_reads (net) * sizeof (int64_t) +
+                         ib_words (net) * sizeof (uint64_t));
+}
+
+static inline IbLane *
+ib_lane (const IbNetwork *net, uint32_t port, uint32_t vl)
+{
+  return (IbLane *) (net->lanes + ((size_t) port * ib_vls (net) + (ib_vls (net) > 1 ? vl : 0)) *
+                                      ib_lane_bytes (net));
+}
+
+/* Inputs whose queue has a head that is here. */
+static inline uint64_t *
+ib_waiting (IbLane *lane)
+{
+  return lane->sets;
+}
+
+/* Inputs whose queue has a head that is on its way. */
+static inline uint64_t *
+ib_future (const IbNetwork *net, IbLane *lane)
+{
+  return lane->sets + ib_words (net);
+}
+
+static inline IbStage *
+ib_stage (const IbNetwork *net, uint32_t port, uint32_t vl)
+{
+  return &net->stage[(size_t) port * ib_vls (net) + vl];
+}
+
+static inline IbInput *
+ib_input (const IbNetwork *net, uint32_t port)
+{
+  return (IbInput *) (net->inputs + (size_t) port * ib_input_bytes (net));
+}
+
+static inline uint64_t *
+ib_claims (const IbNetwork *net, IbInput *input)
+{
+  return (uint64_t *) input->slots + ib_reads (net);
+}
+
+static inline IbQueue *
+ib_queue (const IbNetwork *net, const IbPort *port, uint32_t vl, uint32_t input)
+{
+  return &net->queue[port->queues + (ib_vls (net) > 1 ? vl * port->n_queues : 0) + input];
 }
 
 static inline void
-ib_push (IbNetwork *net, uint32_t unit, IbKind kind, uint32_t number, uint32_t argument,
-         int64_t at_ps)
+ib_add (IbNetwork *net, IbClass class, const IbPort *port, uint32_t argument, int64_t at_ps)
 {
-  sim_schedule_push (net->engine.schedule, unit, (uint32_t) kind << 8 | number, argument, at_ps);
+  calendar_add (&net->engine.calendar, class, port->number, argument, at_ps);
 }
 
 /* Time of so many bytes at ps_q32 each, to the nearest picosecond. */
@@ -256,23 +401,13 @@ ib_blocks (const IbNetwork *net, uint32_t frame_bytes)
   return MAX (1, (frame_bytes + net->block_bytes - 1) / net->block_bytes);
 }
 
-/* --- ib_traffic.c: the events of switches and adapters --- */
+/* --- ib_traffic.c --- */
 
-/* Credits that were sent as an event come to port `number` of a unit. */
-void ib_credit (IbNetwork *net, uint32_t unit, uint32_t number, uint32_t argument);
-/* The head of a packet has arrived at a switch. */
-void ib_switch_arrive (IbNetwork *net, uint32_t unit, uint32_t packet);
-/* It goes out through packet->out now, or waits. */
-void ib_switch_enter (IbNetwork *net, uint32_t unit, uint32_t packet);
-/* A request has reached its adapter. */
-void ib_post (IbNetwork *net, uint32_t unit, uint32_t request);
-/* A pair has work that may begin. */
-void ib_activate (IbNetwork *net, uint32_t unit, uint32_t pair);
-/* The payload of a packet has been read. */
-void ib_read_done (IbNetwork *net, uint32_t unit, uint32_t packet);
-/* The last byte of a packet has arrived at an adapter. */
-void ib_receive (IbNetwork *net, uint32_t unit, uint32_t packet);
-void ib_deliver (IbNetwork *net, uint32_t message);
-void ib_sent (IbNetwork *net, uint32_t message);
-/* A port looks for something to send: at most one packet. */
-void ib_port_wake (IbNetwork *net, uint32_t unit, uint32_t port);
+/* All windows, until nothing is left to do or nothing moves any more. */
+#ifdef IB_USUAL
+#define ib_run_windows ib_usual_run_windows
+#endif
+void ib_run_windows (IbNetwork *net);
+#ifndef IB_USUAL
+void ib_usual_run_windows (IbNetwork *net);
+#endif

@@ -13,25 +13,49 @@
  *
  * All of it is on the path of every packet, hence inline. */
 
-static inline uint32_t
-port_of (const IbNetwork *net, uint32_t unit, uint32_t number)
+/* Without branches: which of them are due cannot be foretold. */
+static inline void
+collect_credits (IbLane *lane, int64_t until_ps)
 {
-  return net->unit_port[net->unit_first[unit] + number];
+  for (uint32_t i = 0; i < IB_RETURNS; i++) {
+    uint64_t entry = lane->returns[i], due = -(uint64_t) ((int64_t) (entry >> 8) <= until_ps);
+
+    lane->credits += (uint32_t) (entry & due & 255);
+    lane->returns[i] = entry | due;
+  }
 }
 
-static inline void
-collect_credits (IbNetwork *net, uint32_t index, IbPort *port, int64_t until_ps)
+/* An empty place for a return, or NULL. */
+static inline uint64_t *
+return_place (IbLane *lane)
 {
-  for (uint32_t i = 0; i < port->n_returns;) {
-    uint64_t entry = port->returns[i];
+  uint32_t empty = 0;
 
-    if ((int64_t) (entry >> 12) > until_ps) {
-      i++;
-      continue;
-    }
-    ib_lane (net, index, (entry >> 8) & 15)->credits += (uint32_t) (entry & 255);
-    port->returns[i] = port->returns[--port->n_returns];
-  }
+  for (uint32_t i = 0; i < IB_RETURNS; i++)
+    empty |= (uint32_t) (lane->returns[i] == IB_NO_RETURN) << i;
+  return empty != 0 ? &lane->returns[__builtin_ctz (empty)] : NULL;
+}
+
+/* The port looks at at_ps, or before. */
+static inline void
+look_at (IbNetwork *net, uint32_t index, IbPort *port, int64_t at_ps)
+{
+  if (at_ps > port->wake_ps || (at_ps == port->wake_ps && (port->marks & IB_WILL_LOOK) != 0))
+    return;
+  port->wake_ps = at_ps;
+  port->marks |= IB_WILL_LOOK;
+  calendar_add (&net->engine.calendar, IB_LOOK, port->number, index, at_ps);
+}
+
+/* A packet comes through `input` at at_ps, when the port is idle. */
+static inline void
+meet_at (IbNetwork *net, uint32_t index, IbPort *port, uint32_t input, int64_t at_ps)
+{
+  if (at_ps >= port->wake_ps)
+    return;
+  port->wake_ps = at_ps;
+  port->marks &= (uint8_t) ~IB_WILL_LOOK;
+  calendar_add (&net->engine.calendar, IB_NEWCOMER, input, index, at_ps);
 }
 
 /* A packet's last byte leaves the input buffer of `in_port` at left_ps. */
@@ -40,122 +64,146 @@ return_credits (IbNetwork *net, uint32_t in_port, uint32_t vl, uint32_t blocks, 
 {
   uint32_t index = net->port[in_port].peer;
   IbPort *port = &net->port[index];
+  IbLane *lane = ib_lane (net, index, vl);
+  uint64_t *place = return_place (lane);
   int64_t at_ps = left_ps + net->credit_latency_ps;
 
-  /* Returns that count since before this window may be settled from here; the
-   * sender cannot be earlier. */
-  if (!port->starved && port->n_returns == IB_RETURNS)
-    collect_credits (net, index, port, sim_schedule_window_start_ps (net->engine.schedule));
-  if (port->starved || port->n_returns == IB_RETURNS || at_ps >= IB_RETURNS_MAX)
-    ib_push (net, net->port[in_port].peer_unit, IB_CREDIT, port->number, vl << 8 | blocks, at_ps);
-  else
-    port->returns[port->n_returns++] = (uint64_t) at_ps << 12 | vl << 8 | blocks;
+  if (G_UNLIKELY (place == NULL)) {
+    /* Returns that count since before this window may be settled from here; the
+     * sender cannot be earlier. */
+    collect_credits (lane, net->engine.calendar.start_ps);
+    place = return_place (lane);
+  }
+  if (G_UNLIKELY (place == NULL || at_ps >= IB_RETURNS_MAX)) {
+    ib_add (net, IB_CREDIT, port, index << 12 | vl << 8 | blocks, at_ps);
+    return;
+  }
+  *place = (uint64_t) at_ps << 8 | blocks;
+  if ((port->marks & IB_STARVED) != 0)
+    look_at (net, index, port, at_ps);
+}
+
+static void
+credits_come (IbNetwork *net, uint32_t index, uint32_t vl, uint32_t blocks)
+{
+  IbPort *port = &net->port[index];
+
+  ib_lane (net, index, vl)->credits += blocks;
+  if (port->listed != 0)
+    look_at (net, index, port, MAX (net->engine.now_ps, port->free_ps));
 }
 
 /* Looks at credits on their way back only when it must. */
 static inline bool
-finds_room (IbNetwork *net, uint32_t index, IbPort *port, const IbPacket *packet)
+finds_room (IbNetwork *net, IbLane *lane, uint32_t blocks)
 {
-  const IbLane *lane = ib_lane (net, index, packet->vl);
-
-  if (lane->credits >= packet->blocks)
+  if (lane->credits >= blocks)
     return true;
-  collect_credits (net, index, port, net->engine.now_ps);
-  return lane->credits >= packet->blocks;
+  collect_credits (lane, net->engine.now_ps);
+  return lane->credits >= blocks;
 }
 
-static inline void
-wake_at (IbNetwork *net, uint32_t unit, uint32_t index, IbPort *port, int64_t at_ps)
-{
-  if (at_ps >= port->wake_ps)
-    return;
-  port->wake_ps = at_ps;
-  ib_push (net, unit, IB_PORT, port->number, index, at_ps);
-}
-
-/* A free slot of the input buffer, or NULL; *free_ps is then brought down to
- * when the next one is. */
+/* A free slot of the input buffer, or NULL. */
 static inline int64_t *
-find_slot (const IbNetwork *net, uint32_t in_port, int64_t *free_ps)
+find_slot (const IbNetwork *net, IbInput *input)
 {
-  int64_t *slots = &net->read_ps[(size_t) in_port * net->n_reads];
+  if (ib_reads (net) == IB_USUAL_READS) {
+    uint32_t free = 0;
 
-  for (uint32_t slot = 0; slot < net->n_reads; slot++) {
-    if (slots[slot] <= net->engine.now_ps)
-      return &slots[slot];
-    *free_ps = MIN (*free_ps, slots[slot]);
+    for (uint32_t slot = 0; slot < IB_USUAL_READS; slot++)
+      free |= (uint32_t) (input->slots[slot] <= net->engine.now_ps) << slot;
+    return free != 0 ? &input->slots[__builtin_ctz (free)] : NULL;
   }
+  for (uint32_t slot = 0; slot < ib_reads (net); slot++)
+    if (input->slots[slot] <= net->engine.now_ps)
+      return &input->slots[slot];
   return NULL;
 }
 
-/* The first number from `first` on, around, whose bit is set; PACKET_NONE: all
- * are clear. */
+/* When the first of the slots, all of which are taken, is free. */
+static int64_t
+slot_free_ps (const IbNetwork *net, const IbInput *input)
+{
+  int64_t free_ps = NEVER_PS;
+
+  for (uint32_t slot = 0; slot < ib_reads (net); slot++)
+    free_ps = MIN (free_ps, input->slots[slot]);
+  return free_ps;
+}
+
+/* The first member of a set from `first` on, around; PACKET_NONE: it is empty. */
 static inline uint32_t
-next_set (const IbNetwork *net, const uint64_t *bits, uint32_t first)
+next_set (const IbNetwork *net, const uint64_t *set, uint32_t first)
 {
   uint32_t word = first / 64;
-  uint64_t found = bits[word] & ~UINT64_C (0) << (first % 64);
+  uint64_t found = set[word] & ~UINT64_C (0) << (first % 64);
 
+  if (ib_words (net) == 1) {
+    found = choose (found != 0, found, *set);
+    return found != 0 ? (uint32_t) __builtin_ctzll (found) : PACKET_NONE;
+  }
   for (uint32_t step = 0; found == 0; step++) {
-    if (step == net->n_words)
+    if (step == ib_words (net))
       return PACKET_NONE;
-    word = word + 1 < net->n_words ? word + 1 : 0;
-    found = bits[word];
+    word = word + 1 < ib_words (net) ? word + 1 : 0;
+    found = set[word];
   }
   return word * 64 + (uint32_t) __builtin_ctzll (found);
 }
 
-/* The port that has to look for something to send before output `number` may
- * read from the input: of those with a claim that are about to look, and this
- * one, the one whose turn it is.  PACKET_NONE: no port has to. */
+/* The member after `last`, around. */
 static inline uint32_t
-first_claimant (const IbNetwork *net, uint32_t unit, uint32_t in_port, uint32_t number)
+following (const IbNetwork *net, uint32_t last)
 {
-  const IbClaims *claims = &net->claims[in_port];
-  uint32_t first, own;
+  return last + 1 < 64 * ib_words (net) ? last + 1 : 0;
+}
 
-  if (G_LIKELY (net->port[in_port].n_claims == 0))
+/* The port that has to look for something to send before `output` may read from
+ * the input: of those with a claim that are about to look, and this one, the
+ * one whose turn it is.  PACKET_NONE: no port has to. */
+static inline uint32_t
+first_claimant (const IbNetwork *net, IbInput *input, uint32_t output, uint32_t first_port)
+{
+  const uint64_t *claims = ib_claims (net, input);
+  uint32_t n_outputs = 64 * ib_words (net), first, own;
+
+  if (G_LIKELY (input->n_claims == 0))
     return PACKET_NONE;
-  first = claims->last_out + 1u;
-  own = (number - first) % IB_MAX_NUMBERS;
+  first = following (net, input->last_out);
+  own = (output + n_outputs - first) % n_outputs;
   for (uint32_t ahead = 0;; ahead++) {
-    uint32_t other = next_set (net, claims->outputs, (first + ahead) % IB_MAX_NUMBERS), port;
+    uint32_t other = next_set (net, claims, (first + ahead) % n_outputs);
+    uint32_t there = (other + n_outputs - first) % n_outputs;
 
-    if (other == PACKET_NONE || (other - first) % IB_MAX_NUMBERS < ahead)
-      return PACKET_NONE; /* around */
-    ahead = (other - first) % IB_MAX_NUMBERS;
-    if (ahead >= own)
+    if (other == PACKET_NONE || there < ahead || there >= own)
       return PACKET_NONE;
-    port = port_of (net, unit, other);
-    if (net->port[port].wake_ps == net->engine.now_ps)
-      return port;
+    ahead = there;
+    if (net->port[first_port + other].wake_ps == net->engine.now_ps &&
+        (net->port[first_port + other].marks & IB_WILL_LOOK) != 0)
+      return first_port + other;
   }
 }
 
 static inline void
-claim (IbNetwork *net, uint32_t in_port, uint32_t number)
+claim (const IbNetwork *net, IbInput *input, uint32_t output)
 {
-  IbClaims *claims = &net->claims[in_port];
-  uint64_t bit = UINT64_C (1) << (number % 64);
+  uint64_t *word = &ib_claims (net, input)[output / 64], bit = UINT64_C (1) << (output % 64);
 
-  if ((claims->outputs[number / 64] & bit) == 0)
-    net->port[in_port].n_claims++;
-  claims->outputs[number / 64] |= bit;
+  input->n_claims = (uint16_t) (input->n_claims + ((*word & bit) == 0));
+  *word |= bit;
 }
 
-/* Output `number` reads from the input. */
+/* `output` reads from the input. */
 static inline void
-use_claim (IbNetwork *net, uint32_t in_port, uint32_t number)
+use_claim (const IbNetwork *net, IbInput *input, uint32_t output)
 {
-  IbClaims *claims = &net->claims[in_port];
-  uint64_t bit = UINT64_C (1) << (number % 64);
+  uint64_t *word = &ib_claims (net, input)[output / 64], bit = UINT64_C (1) << (output % 64);
 
-  if (G_LIKELY (net->port[in_port].n_claims == 0))
+  if (G_LIKELY (input->n_claims == 0))
     return;
-  if ((claims->outputs[number / 64] & bit) != 0)
-    net->port[in_port].n_claims--;
-  claims->outputs[number / 64] &= ~bit;
-  claims->last_out = (uint8_t) number;
+  input->n_claims = (uint16_t) (input->n_claims - ((*word & bit) != 0));
+  *word &= ~bit;
+  input->last_out = (uint8_t) output;
 }
 
 /* An idle port that nobody waits for may be taken at once; otherwise the
@@ -166,52 +214,120 @@ is_open (const IbNetwork *net, const IbPort *port)
   return port->free_ps <= net->engine.now_ps && port->listed == 0;
 }
 
-static inline void
-transmit (IbNetwork *net, uint32_t index, IbPort *port, uint32_t packet_index)
+/* The head of some queue of the lane is here. */
+static inline bool
+is_waited_for (const IbNetwork *net, IbLane *lane)
+{
+  uint64_t any = 0;
+
+  for (uint32_t word = 0; word < ib_words (net); word++)
+    any |= ib_waiting (lane)[word];
+  return any != 0;
+}
+
+/* A packet goes to the end of the queue of an input; `set` is where the input
+ * belongs if it is the head.  True: it is, and the port must know. */
+static inline bool
+append (IbNetwork *net, IbPort *port, IbLane *lane, uint64_t *set, uint32_t input,
+        uint32_t packet_index)
 {
   IbPacket *packet = &net->packet[packet_index];
-  int64_t now_ps = net->engine.now_ps, at_ps = now_ps + port->latency_ps;
-  int64_t sending_ps = ib_wire_ps (net, port, packet);
+  IbQueue *queue = ib_queue (net, port, packet->vl, input);
+  uint64_t bit = UINT64_C (1) << (input % 64);
 
-  port->free_ps = now_ps + sending_ps;
-  port->starved = false;
-  port->payload_bytes += packet->user_bytes;
-  port->wire_bytes += packet->frame_bytes;
-  port->packets++;
-  ib_lane (net, index, packet->vl)->credits -= packet->blocks;
-  net->engine.n_hops++;
+  bool is_head = ((ib_waiting (lane)[input / 64] | ib_future (net, lane)[input / 64]) & bit) == 0;
 
-  packet->port = port->peer;
-  packet->time_ps = at_ps + sending_ps;
-  ib_push (net, port->peer_unit, IB_ARRIVE, port->peer_number, packet_index,
-           port->to_adapter ? packet->time_ps : at_ps);
+  if (is_head) {
+    queue->head = packet_index;
+    queue->since_ps = packet->time_ps;
+    set[input / 64] |= bit;
+  } else {
+    net->packet[queue->tail].next = packet_index;
+  }
+  queue->tail = packet_index;
+  lane->queued_blocks += packet->blocks;
+  port->listed |= (uint16_t) (1u << packet->vl);
+  return is_head;
+}
+
+static inline uint32_t
+take_packet (IbNetwork *net)
+{
+  return pool_take (&net->packets, (void **) &net->packet, sizeof (IbPacket),
+                    offsetof (IbPacket, next));
 }
 
 /* Puts a packet that cannot go now into the queue of an input. */
 static inline void
-wait_for (IbNetwork *net, uint32_t unit, uint32_t index, IbPort *port, uint32_t packet_index,
-          uint32_t input)
+wait_for (IbNetwork *net, uint32_t index, IbPort *port, uint32_t packet_index, uint32_t input)
 {
-  IbPacket *packet = &net->packet[packet_index];
-  IbLane *lane = ib_lane (net, index, packet->vl);
+  IbLane *lane = ib_lane (net, index, net->packet[packet_index].vl);
 
-  packet->time_ps = net->engine.now_ps;
-  list_append (&net->engine, ib_queue (net, port, packet->vl, input), packet_index);
-  lane->waiting[input / 64] |= UINT64_C (1) << (input % 64);
-  lane->queued_blocks += packet->blocks;
-  port->listed |= (uint16_t) (1u << packet->vl);
-  wake_at (net, unit, index, port, MAX (net->engine.now_ps, port->free_ps));
+  net->packet[packet_index].time_ps = net->engine.now_ps;
+  if (append (net, port, lane, ib_waiting (lane), input, packet_index))
+    look_at (net, index, port, MAX (net->engine.now_ps, port->free_ps));
 }
 
-void
-ib_credit (IbNetwork *net, uint32_t unit, uint32_t number, uint32_t argument)
+/* When a packet may start that comes to a switch at at_ps and is all there at
+ * last_ps: late enough for a faster link not to run dry. */
+static inline int64_t
+start_ps (const IbNetwork *net, const IbPort *out, uint64_t in_ps_q32, const IbPacket *packet,
+          int64_t at_ps, int64_t last_ps)
 {
-  uint32_t index = port_of (net, unit, number);
-  IbPort *port = &net->port[index];
+  return G_LIKELY (out->ps_q32 >= in_ps_q32) ? at_ps
+                                             : MAX (at_ps, last_ps - ib_wire_ps (net, out, packet));
+}
 
-  ib_lane (net, index, argument >> 8)->credits += argument & 255;
-  if (port->listed != 0)
-    wake_at (net, unit, index, port, MAX (net->engine.now_ps, port->free_ps));
+/* A packet that has just left `port` joins the queue of the port where it goes
+ * on: its head is there at at_ps, its last byte at last_ps. */
+static inline void
+join (IbNetwork *net, const IbPort *port, uint32_t packet_index, int64_t at_ps, int64_t last_ps)
+{
+  IbPacket *packet = &net->packet[packet_index];
+  uint32_t number = route_forwarding_out (net->tables, port->peer_switch, packet->destination);
+  uint32_t out_index = port->peer_first + number - 1;
+  IbPort *out = &net->port[out_index];
+  IbLane *lane = ib_lane (net, out_index, packet->vl);
+  int64_t since_ps = start_ps (net, out, port->ps_q32, packet, at_ps, last_ps);
+  uint32_t input = port->peer - port->peer_first;
+
+  g_assert (number != ROUTE_NO_PORT);
+  packet->flags =
+      (uint8_t) ((packet->flags & ~IB_FLAG_DELAYED) | (since_ps > at_ps ? IB_FLAG_DELAYED : 0));
+  packet->time_ps = since_ps;
+  if (!append (net, out, lane, ib_future (net, lane), input, packet_index))
+    return;
+  if (since_ps < out->free_ps)
+    look_at (net, out_index, out, out->free_ps);
+  else
+    meet_at (net, out_index, out, input, since_ps);
+}
+
+static inline void
+transmit (IbNetwork *net, uint32_t index, IbPort *port, IbLane *lane, uint32_t packet_index)
+{
+  IbPacket *packet = &net->packet[packet_index];
+  IbSent *sent = &net->sent[index];
+  int64_t now_ps = net->engine.now_ps, at_ps = now_ps + port->latency_ps;
+  int64_t sending_ps = ib_wire_ps (net, port, packet);
+
+  port->free_ps = now_ps + sending_ps;
+  port->marks &= (uint8_t) ~IB_STARVED;
+  sent->payload_bytes += packet->user_bytes;
+  sent->wire_bytes += packet->frame_bytes;
+  sent->packets++;
+  lane->credits -= packet->blocks;
+  net->engine.n_hops++;
+
+  packet->port = port->peer;
+  if (port->to_adapter) {
+    ib_add (net, IB_RECEIVE, &net->port[port->peer], packet_index, at_ps + sending_ps);
+  } else if (G_UNLIKELY (ib_arrivals (net))) {
+    packet->time_ps = at_ps + sending_ps;
+    ib_add (net, IB_ARRIVE, &net->port[port->peer], packet_index, at_ps);
+  } else {
+    join (net, port, packet_index, at_ps, at_ps + sending_ps);
+  }
 }
 
 /* --- Congestion control ---
@@ -276,7 +392,9 @@ slow_down (IbNetwork *net, IbPair *pair)
  * its head is here, when the next input buffer has credits for all of it.  A
  * link that is faster than the one it comes from must not run dry, so the
  * packet starts late enough for its last byte to be in time.  A packet that
- * cannot go at once waits in the queue of its input, lane and output. */
+ * cannot go at once waits in the queue of its input, lane and output.
+ *
+ * What follows is for switches that decide when a packet arrives. */
 
 /* The order of ports at an adaptive switch: those that would take the packet at once
  * before the others, then the one with fewest blocks ahead of it, here and in
@@ -284,33 +402,32 @@ slow_down (IbNetwork *net, IbPair *pair)
 static uint64_t
 port_load (IbNetwork *net, uint32_t index, const IbPacket *packet)
 {
-  IbPort *port = &net->port[index];
-  const IbLane *lane = ib_lane (net, index, packet->vl);
+  IbLane *lane = ib_lane (net, index, packet->vl);
   bool goes;
 
-  collect_credits (net, index, port, net->engine.now_ps);
-  goes = is_open (net, port) && lane->credits >= packet->blocks;
+  collect_credits (lane, net->engine.now_ps);
+  goes = is_open (net, &net->port[index]) && lane->credits >= packet->blocks;
   return (goes ? 0 : UINT64_C (1) << 40) + lane->queued_blocks + (UINT32_MAX - lane->credits);
 }
 
 /* Of the ports that begin a shortest way the least loaded; the table's own
  * when others are not better. */
 static uint32_t
-adaptive_port (IbNetwork *net, uint32_t unit, const IbPacket *packet, uint32_t number)
+adaptive_port (IbNetwork *net, uint32_t at_switch, const IbPacket *packet, uint32_t first_port,
+               uint32_t best)
 {
   const RouteForwarding *tables = net->tables;
   uint32_t home = net->home[packet->destination];
-  uint32_t best = port_of (net, unit, number);
   const uint64_t *group;
   uint64_t best_load;
 
-  if (home == unit || home == PACKET_NONE)
+  if (home == at_switch || home == PACKET_NONE)
     return best;
-  group = &tables->group[((size_t) unit * tables->n_switches + home) * tables->group_words];
+  group = &tables->group[((size_t) at_switch * tables->n_switches + home) * tables->group_words];
   best_load = port_load (net, best, packet);
   for (uint32_t word = 0; word < tables->group_words; word++)
     for (uint64_t bits = group[word]; bits; bits &= bits - 1) {
-      uint32_t other = port_of (net, unit, word * 64 + (uint32_t) __builtin_ctzll (bits));
+      uint32_t other = first_port + word * 64 + (uint32_t) __builtin_ctzll (bits) - 1;
       uint64_t load = port_load (net, other, packet);
 
       if (load < best_load) {
@@ -321,48 +438,50 @@ adaptive_port (IbNetwork *net, uint32_t unit, const IbPacket *packet, uint32_t n
   return best;
 }
 
-void
-ib_switch_enter (IbNetwork *net, uint32_t unit, uint32_t index)
+/* It goes out through `out` now, or waits. */
+static void
+enter_switch (IbNetwork *net, uint32_t packet_index, uint32_t out)
 {
-  IbPacket *packet = &net->packet[index];
-  uint32_t out = packet->out, in = packet->port;
+  IbPacket *packet = &net->packet[packet_index];
   IbPort *port = &net->port[out];
-  uint32_t vl = packet->vl, blocks = packet->blocks;
-  int64_t free_ps = NEVER_PS;
+  uint32_t vl = packet->vl, blocks = packet->blocks, in = packet->port;
+  IbLane *lane = ib_lane (net, out, vl);
+  IbInput *input = ib_input (net, in);
   int64_t *slot;
 
-  if (is_open (net, port) && finds_room (net, out, port, packet) &&
-      (slot = find_slot (net, in, &free_ps)) != NULL &&
-      first_claimant (net, unit, in, port->number) == PACKET_NONE) {
-    use_claim (net, in, port->number);
-    transmit (net, out, port, index);
+  if (is_open (net, port) && finds_room (net, lane, blocks) &&
+      (slot = find_slot (net, input)) != NULL &&
+      first_claimant (net, input, out - port->first, port->first) == PACKET_NONE) {
+    use_claim (net, input, out - port->first);
+    transmit (net, out, port, lane, packet_index);
     *slot = port->free_ps;
     return_credits (net, in, vl, blocks, port->free_ps);
   } else {
-    wait_for (net, unit, out, port, index, net->port[in].number);
+    wait_for (net, out, port, packet_index, in - port->first);
   }
 }
 
-void
-ib_switch_arrive (IbNetwork *net, uint32_t unit, uint32_t index)
+static void
+arrive (IbNetwork *net, uint32_t packet_index)
 {
-  IbPacket *packet = &net->packet[index];
-  uint32_t number = route_forwarding_out (net->tables, unit, packet->destination);
-  const IbPort *in = &net->port[packet->port], *out;
+  IbPacket *packet = &net->packet[packet_index];
+  const IbPort *in = &net->port[packet->port];
+  uint32_t at_switch = net->port[in->peer].peer_switch;
+  uint32_t number = route_forwarding_out (net->tables, at_switch, packet->destination);
+  uint32_t out = in->first + number - 1;
+  int64_t starts_ps;
 
   g_assert (number != ROUTE_NO_PORT);
-  packet->out =
-      net->adaptive ? adaptive_port (net, unit, packet, number) : port_of (net, unit, number);
-  out = &net->port[packet->out];
-  if (G_UNLIKELY (out->ps_q32 < in->ps_q32)) {
-    int64_t start_ps = packet->time_ps - ib_wire_ps (net, out, packet);
-
-    if (start_ps > net->engine.now_ps) {
-      ib_push (net, unit, IB_READY, in->number, index, start_ps);
-      return;
-    }
+  if (net->adaptive)
+    out = adaptive_port (net, at_switch, packet, in->first, out);
+  starts_ps =
+      start_ps (net, &net->port[out], in->ps_q32, packet, net->engine.now_ps, packet->time_ps);
+  if (starts_ps > net->engine.now_ps) {
+    packet->next = out; /* it is in no queue */
+    ib_add (net, IB_READY, in, packet_index, starts_ps);
+  } else {
+    enter_switch (net, packet_index, out);
   }
-  ib_switch_enter (net, unit, index);
 }
 
 /* --- The table of queue pairs, by their two ranks ---
@@ -407,7 +526,7 @@ static void
 forget_idle (IbNetwork *net)
 {
   const TopoParameters *p = net->parameters;
-  int64_t now_ps = sim_schedule_window_start_ps (net->engine.schedule);
+  int64_t now_ps = net->engine.calendar.start_ps;
 
   for (uint32_t slot = 0; slot < net->n_pair_slots; slot++) {
     uint32_t index = net->pair_slot[slot] - 1;
@@ -433,7 +552,7 @@ make_room (IbNetwork *net)
   g_autofree uint32_t *old = net->pair_slot;
   uint32_t n_old = net->n_pair_slots;
 
-  if (net->parameters->congestion.is_on)
+  if (ib_is_controlled (net))
     forget_idle (net);
   /* As large as before only when it is half as full: this must not come often. */
   net->n_pair_slots = MAX (FIRST_SLOTS, 4 * net->n_paired < n_old ? n_old : 2 * n_old);
@@ -506,33 +625,31 @@ pair_drop (IbNetwork *net, uint32_t index)
  * a queue of their own and take turns with data. */
 
 static void
-activate_at (IbNetwork *net, uint32_t unit, uint32_t index, int64_t at_ps)
+activate_at (IbNetwork *net, uint32_t index, int64_t at_ps)
 {
-  const IbPair *pair = &net->pair[index];
-
-  ib_push (net, unit, IB_ACTIVATE, net->port[pair->port].number, index,
-           MAX (at_ps, net->engine.now_ps));
+  ib_add (net, IB_ACTIVATE, &net->port[net->pair[index].port], index,
+          MAX (at_ps, net->engine.now_ps));
 }
 
 /* The pair behind `before` has given a packet: it stays in the ring, waits
  * for its time, or has nothing left to do. */
 static void
-end_turn (IbNetwork *net, uint32_t unit, IbLane *lane, uint32_t before, uint32_t index)
+end_turn (IbNetwork *net, IbStage *stage, uint32_t before, uint32_t index)
 {
   IbPair *pair = &net->pair[index];
   int64_t next_ps;
 
-  lane->ring = index;
-  lane->next_pair = pair->next;
+  stage->ring = index;
+  stage->next_pair = pair->next;
   if (pair->head != PACKET_NONE) {
     next_ps = MAX (net->request[pair->head].ready_ps, pair->not_before_ps);
     if (next_ps <= net->engine.now_ps)
       return;
-    activate_at (net, unit, index, next_ps);
+    activate_at (net, index, next_ps);
   }
   net->pair[before].next = pair->next;
-  lane->ring = before == index ? PACKET_NONE : before;
-  if (pair->head == PACKET_NONE && !net->parameters->congestion.is_on)
+  stage->ring = before == index ? PACKET_NONE : before;
+  if (pair->head == PACKET_NONE && !ib_is_controlled (net))
     pair_drop (net, index);
 }
 
@@ -563,40 +680,39 @@ fill_packet (IbNetwork *net, IbPacket *packet, IbRequest *request, uint32_t port
 
 /* The next packet of the pair whose turn it is. */
 static uint32_t
-next_packet (IbNetwork *net, uint32_t unit, IbLane *lane, bool *is_inline)
+next_packet (IbNetwork *net, IbStage *stage, bool *is_inline)
 {
-  uint32_t before = lane->ring, pair_index = lane->next_pair;
+  uint32_t before = stage->ring, pair_index = stage->next_pair;
   IbPair *pair = &net->pair[pair_index];
   IbRequest *request = &net->request[pair->head];
-  uint32_t index =
-      packet_engine_take_packet (&net->engine, (void **) &net->packet, sizeof (IbPacket));
+  uint32_t index = take_packet (net);
   IbPacket *packet = &net->packet[index];
 
   fill_packet (net, packet, request, pair->port);
   net->engine.n_packets++;
   net->engine.payload_sent += packet->user_bytes;
   *is_inline = request->is_inline;
-  if (net->parameters->congestion.is_on) {
+  if (ib_is_controlled (net)) {
     int64_t packet_ps = ib_wire_ps (net, &net->port[pair->port], packet);
 
     pair->not_before_ps = net->engine.now_ps + (int64_t) congestion_index (net, pair) * packet_ps;
   }
   if (request->payload_left == 0)
     pair->head = request->next;
-  end_turn (net, unit, lane, before, pair_index);
+  end_turn (net, stage, before, pair_index);
   return index;
 }
 
 /* Of the lanes of the adapter's ports the next one in turn with work and room;
  * PACKET_NONE: none. */
 static uint32_t
-next_lane (const IbNetwork *net, uint32_t n_lanes, const IbLane *lanes, uint32_t last)
+next_stage (const IbNetwork *net, uint32_t n_stages, const IbStage *stages, uint32_t last)
 {
   uint32_t at = last;
 
-  for (uint32_t step = 0; step < n_lanes; step++) {
-    at = at + 1 < n_lanes ? at + 1 : 0;
-    if (lanes[at].ring != PACKET_NONE && lanes[at].staged < net->read_ahead)
+  for (uint32_t step = 0; step < n_stages; step++) {
+    at = at + 1 < n_stages ? at + 1 : 0;
+    if (stages[at].ring != PACKET_NONE && stages[at].staged < net->read_ahead)
       return at;
   }
   return PACKET_NONE;
@@ -604,58 +720,60 @@ next_lane (const IbNetwork *net, uint32_t n_lanes, const IbLane *lanes, uint32_t
 
 /* A packet that needs nothing from memory is in the adapter. */
 static void
-adapter_enter (IbNetwork *net, uint32_t unit, uint32_t index, uint32_t queue)
+enter_adapter (IbNetwork *net, uint32_t index, uint32_t queue)
 {
   const IbPacket *packet = &net->packet[index];
   uint32_t port_index = packet->port;
   IbPort *port = &net->port[port_index];
+  IbLane *lane = ib_lane (net, port_index, packet->vl);
 
-  if (is_open (net, port) && finds_room (net, port_index, port, packet)) {
+  if (is_open (net, port) && finds_room (net, lane, packet->blocks)) {
     if (queue == IB_QUEUE_DATA)
-      ib_lane (net, port_index, packet->vl)->staged--;
-    transmit (net, port_index, port, index);
+      ib_stage (net, port_index, packet->vl)->staged--;
+    transmit (net, port_index, port, lane, index);
   } else {
-    wait_for (net, unit, port_index, port, index, queue);
+    wait_for (net, port_index, port, index, queue);
   }
 }
 
 /* Begins to read what the adapter of this port has room for. */
 static void
-read_more (IbNetwork *net, uint32_t unit, uint32_t port)
+read_more (IbNetwork *net, uint32_t port)
 {
   uint32_t device_index = net->fabric->ports[port].device;
   const TopoDevice *device = &net->fabric->devices[device_index];
   IbAdapter *adapter = &net->adapter[device_index];
-  IbLane *lanes = ib_lane (net, device->first_port, 0);
+  IbStage *stages = ib_stage (net, device->first_port, 0);
   int64_t now_ps = net->engine.now_ps;
 
   while (!adapter->reading) {
-    uint32_t at = next_lane (net, device->n_ports * net->n_vls, lanes, adapter->turn);
+    uint32_t at = next_stage (net, device->n_ports * ib_vls (net), stages, adapter->turn);
     uint32_t index;
     bool is_inline;
 
     if (at == PACKET_NONE)
       return;
     adapter->turn = at;
-    index = next_packet (net, unit, &lanes[at], &is_inline);
-    lanes[at].staged++;
+    index = next_packet (net, &stages[at], &is_inline);
+    stages[at].staged++;
     if (is_inline) {
-      adapter_enter (net, unit, index, IB_QUEUE_DATA);
+      enter_adapter (net, index, IB_QUEUE_DATA);
     } else {
       /* PCIe begins to read the payload of the packet. */
       const IbPacket *packet = &net->packet[index];
-      int64_t memory_ps = sim_memory_dma (net->engine.base.memory, unit - net->n_switches, false,
-                                          packet->payload_bytes, now_ps);
+      int64_t memory_ps = sim_memory_dma (net->engine.base.memory, net->node_of[device_index],
+                                          false, packet->payload_bytes, now_ps);
       int64_t pcie_ps = now_ps + ib_bytes_ps (packet->payload_bytes, net->pcie_ps_q32);
 
       adapter->reading = true;
-      ib_push (net, unit, IB_READ, net->port[packet->port].number, index, MAX (memory_ps, pcie_ps));
+      ib_add (net, IB_READ, &net->port[packet->port], index, MAX (memory_ps, pcie_ps));
     }
   }
 }
 
-void
-ib_post (IbNetwork *net, uint32_t unit, uint32_t index)
+/* A request has reached its adapter. */
+static void
+post (IbNetwork *net, uint32_t index)
 {
   const TopoParameters *p = net->parameters;
   IbRequest *request = &net->request[index];
@@ -676,7 +794,7 @@ ib_post (IbNetwork *net, uint32_t unit, uint32_t index)
   pair->vl = request->vl;
   if (pair->head == PACKET_NONE) {
     pair->head = index;
-    activate_at (net, unit, pair_index, MAX (request->ready_ps, pair->not_before_ps));
+    activate_at (net, pair_index, MAX (request->ready_ps, pair->not_before_ps));
   } else {
     net->request[pair->tail].next = index;
   }
@@ -684,31 +802,31 @@ ib_post (IbNetwork *net, uint32_t unit, uint32_t index)
 }
 
 /* Behind the others of its lane: it has its turn when they have had theirs. */
-void
-ib_activate (IbNetwork *net, uint32_t unit, uint32_t index)
+static void
+activate (IbNetwork *net, uint32_t index)
 {
   IbPair *pair = &net->pair[index];
-  IbLane *lane = ib_lane (net, pair->port, pair->vl);
+  IbStage *stage = ib_stage (net, pair->port, pair->vl);
 
-  if (lane->ring == PACKET_NONE) {
+  if (stage->ring == PACKET_NONE) {
     pair->next = index;
   } else {
-    pair->next = net->pair[lane->ring].next;
-    net->pair[lane->ring].next = index;
+    pair->next = net->pair[stage->ring].next;
+    net->pair[stage->ring].next = index;
   }
-  lane->ring = index;
-  lane->next_pair = pair->next;
-  read_more (net, unit, pair->port);
+  stage->ring = index;
+  stage->next_pair = pair->next;
+  read_more (net, pair->port);
 }
 
-void
-ib_read_done (IbNetwork *net, uint32_t unit, uint32_t index)
+static void
+read_done (IbNetwork *net, uint32_t index)
 {
   uint32_t port = net->packet[index].port;
 
   net->adapter[net->fabric->ports[port].device].reading = false;
-  adapter_enter (net, unit, index, IB_QUEUE_DATA);
-  read_more (net, unit, port);
+  enter_adapter (net, index, IB_QUEUE_DATA);
+  read_more (net, port);
 }
 
 /* --- Adapters: from the link into memory, and the acknowledgement back ---
@@ -725,12 +843,11 @@ ib_read_done (IbNetwork *net, uint32_t unit, uint32_t index)
 /* A protocol packet about a message, from where it arrived to where it came
  * from. */
 static void
-answer (IbNetwork *net, uint32_t unit, uint32_t message, uint32_t kind, uint32_t flags)
+answer (IbNetwork *net, uint32_t message, uint32_t kind, uint32_t flags)
 {
   const TopoParameters *p = net->parameters;
   const IbRequest *request = &net->request[net->engine.message[message].next];
-  uint32_t index =
-      packet_engine_take_packet (&net->engine, (void **) &net->packet, sizeof (IbPacket));
+  uint32_t index = take_packet (net);
 
   net->packet[index] = (IbPacket){
     .message = message,
@@ -743,7 +860,7 @@ answer (IbNetwork *net, uint32_t unit, uint32_t message, uint32_t kind, uint32_t
     .flags = (uint8_t) flags,
   };
   net->engine.n_packets++;
-  adapter_enter (net, unit, index, IB_QUEUE_PROTOCOL);
+  enter_adapter (net, index, IB_QUEUE_PROTOCOL);
 }
 
 /* One of the things that a request still waits for has happened. */
@@ -754,7 +871,7 @@ end_request (IbNetwork *net, uint32_t message)
 
   if (--net->request[index].ends > 0)
     return;
-  if (net->parameters->congestion.is_on)
+  if (ib_is_controlled (net))
     net->pair[net->request[index].pair].n_open--;
   pool_give (&net->requests, net->request, sizeof (IbRequest), offsetof (IbRequest, next), index);
   packet_engine_give_message (&net->engine, message);
@@ -762,18 +879,21 @@ end_request (IbNetwork *net, uint32_t message)
 
 /* When the payload of a packet that has just arrived is in memory. */
 static int64_t
-write_ps (IbNetwork *net, uint32_t unit, const IbPacket *packet)
+write_ps (IbNetwork *net, const IbPacket *packet)
 {
+  uint32_t device = net->fabric->ports[packet->port].device;
   int64_t now_ps = net->engine.now_ps, memory_ps;
-  IbAdapter *adapter = &net->adapter[net->fabric->ports[packet->port].device];
+  IbAdapter *adapter = &net->adapter[device];
 
   if (packet->payload_bytes == 0)
     return now_ps;
   if (adapter->write_ps > now_ps) {
-    net->waited[packet->port].packets++;
-    net->waited[packet->port].ps += (uint64_t) (adapter->write_ps - now_ps);
+    Waited *waited = &ib_input (net, packet->port)->waited;
+
+    waited->packets++;
+    waited->ps += (uint64_t) (adapter->write_ps - now_ps);
   }
-  memory_ps = sim_memory_dma (net->engine.base.memory, unit - net->n_switches, true,
+  memory_ps = sim_memory_dma (net->engine.base.memory, net->node_of[device], true,
                               packet->payload_bytes, now_ps);
   adapter->write_ps =
       MAX (now_ps, adapter->write_ps) + ib_bytes_ps (packet->payload_bytes, net->pcie_ps_q32);
@@ -781,30 +901,30 @@ write_ps (IbNetwork *net, uint32_t unit, const IbPacket *packet)
 }
 
 static void
-receive_data (IbNetwork *net, uint32_t unit, const IbPacket *packet)
+receive_data (IbNetwork *net, const IbPacket *packet)
 {
   const TopoParameters *p = net->parameters;
   IbAdapter *adapter = &net->adapter[net->fabric->ports[packet->port].device];
-  int64_t written_ps = write_ps (net, unit, packet), complete_ps;
+  int64_t written_ps = write_ps (net, packet), complete_ps;
   bool marked = (packet->flags & IB_FLAG_FECN) != 0;
 
   return_credits (net, packet->port, packet->vl, packet->blocks, written_ps);
   if (!packet_engine_received (&net->engine, packet->message, packet->user_bytes, written_ps)) {
     if (marked) {
       net->request[net->engine.message[packet->message].next].ends++;
-      answer (net, unit, packet->message, IB_PACKET_CN, IB_FLAG_BECN);
+      answer (net, packet->message, IB_PACKET_CN, IB_FLAG_BECN);
     }
     return;
   }
   complete_ps = MAX (net->engine.message[packet->message].last_ps, adapter->complete_ps);
   adapter->complete_ps = complete_ps + p->hca.message_gap_ps;
-  ib_push (net, unit, IB_DELIVER, net->port[packet->port].number, packet->message,
-           complete_ps + p->hca.receive_latency_ps);
-  answer (net, unit, packet->message, IB_PACKET_ACK, marked ? IB_FLAG_BECN : 0);
+  ib_add (net, IB_DELIVER, &net->port[packet->port], packet->message,
+          complete_ps + p->hca.receive_latency_ps);
+  answer (net, packet->message, IB_PACKET_ACK, marked ? IB_FLAG_BECN : 0);
 }
 
 static void
-receive_protocol (IbNetwork *net, uint32_t unit, const IbPacket *packet)
+receive_protocol (IbNetwork *net, const IbPacket *packet)
 {
   const IbRequest *request = &net->request[net->engine.message[packet->message].next];
   uint32_t message = packet->message;
@@ -813,27 +933,28 @@ receive_protocol (IbNetwork *net, uint32_t unit, const IbPacket *packet)
   if ((packet->flags & IB_FLAG_BECN) != 0)
     slow_down (net, &net->pair[request->pair]);
   if (packet->kind == IB_PACKET_ACK && net->engine.message[message].public.acknowledge)
-    ib_push (net, unit, IB_SENT, net->port[packet->port].number, message,
-             net->engine.now_ps + net->parameters->hca.receive_latency_ps);
+    ib_add (net, IB_SENT, &net->port[packet->port], message,
+            net->engine.now_ps + net->parameters->hca.receive_latency_ps);
   else
     end_request (net, message);
 }
 
-void
-ib_receive (IbNetwork *net, uint32_t unit, uint32_t index)
+/* The last byte of a packet has arrived at an adapter. */
+static void
+receive (IbNetwork *net, uint32_t index)
 {
   /* An answer may move the pool of packets. */
   IbPacket packet = net->packet[index];
 
-  packet_engine_give_packet (&net->engine, index);
+  pool_give (&net->packets, net->packet, sizeof (IbPacket), offsetof (IbPacket, next), index);
   if (packet.kind == IB_PACKET_DATA)
-    receive_data (net, unit, &packet);
+    receive_data (net, &packet);
   else
-    receive_protocol (net, unit, &packet);
+    receive_protocol (net, &packet);
 }
 
-void
-ib_deliver (IbNetwork *net, uint32_t index)
+static void
+deliver (IbNetwork *net, uint32_t index)
 {
   SimMessage message = net->engine.message[index].public;
 
@@ -842,8 +963,8 @@ ib_deliver (IbNetwork *net, uint32_t index)
   net->engine.base.client->delivered (net->engine.base.client_data, &message, net->engine.now_ps);
 }
 
-void
-ib_sent (IbNetwork *net, uint32_t index)
+static void
+acknowledged (IbNetwork *net, uint32_t index)
 {
   SimMessage message = net->engine.message[index].public;
 
@@ -854,10 +975,68 @@ ib_sent (IbNetwork *net, uint32_t index)
 /* --- The arbiter of a port ---
  *
  * First the lane, by the two tables of the VL arbiter (infiniband.md section
- * A3); of one lane, the inputs in turn.  An input from which as many packets
- * as it can feed are leaving is passed over; one whose packet lacks credits is
- * not, so that short packets cannot keep a long one out for ever.  Outputs that
- * found an input busy take turns when it is free, whichever looks first. */
+ * A3); of one lane, the inputs in turn.  An input whose packet lacks credits keeps
+ * its turn, so that short packets cannot keep a long one out for ever; one from
+ * which as many packets as it can feed are leaving is passed over.  Outputs that
+ * found an input busy take turns when it is free, whichever looks first.
+ *
+ * What can go changes only when the port is idle again, credits come, a slot of an input
+ * is free, or a packet comes to the head of a queue: nothing else needs a look. */
+
+/* What the queues of a port hold. */
+typedef struct {
+  int64_t next_ps; /* the first head that is not here yet comes; NEVER_PS: all are here */
+  uint32_t next;   /* ... through this input */
+  bool old;        /* something has waited since before now */
+  /* The first of the heads that come now. */
+  uint32_t newcomer; /* input, PACKET_NONE: none */
+  uint32_t newcomer_vl;
+  bool newcomer_is_delayed;
+} Survey;
+
+static inline void
+note_next (Survey *survey, uint32_t input, int64_t since_ps)
+{
+  if (since_ps > survey->next_ps || (since_ps == survey->next_ps && input > survey->next))
+    return;
+  survey->next_ps = since_ps;
+  survey->next = input;
+}
+
+/* Heads whose time has come join those that wait. */
+static inline void
+survey_lane (IbNetwork *net, uint32_t index, const IbPort *port, uint32_t vl, Survey *survey)
+{
+  IbLane *lane = ib_lane (net, index, vl);
+  uint64_t *waiting = ib_waiting (lane), *future = ib_future (net, lane);
+
+  for (uint32_t word = 0; word < ib_words (net); word++) {
+    survey->old |= waiting[word] != 0;
+    for (uint64_t bits = future[word]; bits != 0; bits &= bits - 1) {
+      uint32_t input = word * 64 + (uint32_t) __builtin_ctzll (bits);
+      const IbQueue *queue = ib_queue (net, port, vl, input);
+
+      if (queue->since_ps > net->engine.now_ps) {
+        note_next (survey, input, queue->since_ps);
+        continue;
+      }
+      waiting[word] |= bits & -bits;
+      future[word] ^= bits & -bits;
+      if (queue->since_ps < net->engine.now_ps) {
+        survey->old = true;
+      } else {
+        bool is_delayed = (net->packet[queue->head].flags & IB_FLAG_DELAYED) != 0;
+
+        if (survey->newcomer == PACKET_NONE || is_delayed < survey->newcomer_is_delayed ||
+            (is_delayed == survey->newcomer_is_delayed && input < survey->newcomer)) {
+          survey->newcomer = input;
+          survey->newcomer_vl = vl;
+          survey->newcomer_is_delayed = is_delayed;
+        }
+      }
+    }
+  }
+}
 
 /* Obstacles that keep a port from sending. */
 typedef struct {
@@ -867,30 +1046,34 @@ typedef struct {
 
 /* The input whose turn it is; PACKET_NONE when its packet has no credits, or
  * all inputs are busy. */
-static uint32_t
-candidate (IbNetwork *net, uint32_t unit, uint32_t index, const IbPort *port, uint32_t vl,
+static inline uint32_t
+candidate (IbNetwork *net, const IbPort *port, uint32_t output, IbLane *lane, uint32_t vl,
            Obstacles *obstacles)
 {
-  const IbLane *lane = ib_lane (net, index, vl);
-  uint32_t first = (lane->last_in + 1u) % IB_MAX_NUMBERS;
-  uint32_t start = PACKET_NONE;
+  const uint64_t *waiting = ib_waiting (lane);
+  uint32_t first = following (net, lane->last_in), start = PACKET_NONE;
 
   for (;;) {
-    uint32_t input = next_set (net, lane->waiting, first);
-    const IbPacket *packet = &net->packet[ib_queue (net, port, vl, input)->head];
+    uint32_t input = next_set (net, waiting, first);
+    IbInput *in;
 
     if (input == start)
       return PACKET_NONE;
-    if (unit < net->n_switches && find_slot (net, packet->port, &obstacles->retry_ps) == NULL) {
-      claim (net, packet->port, port->number);
-    } else {
-      if (unit < net->n_switches && obstacles->before == PACKET_NONE)
-        obstacles->before = first_claimant (net, unit, packet->port, port->number);
-      return lane->credits >= packet->blocks ? input : PACKET_NONE;
+    if (lane->credits < net->packet[ib_queue (net, port, vl, input)->head].blocks)
+      return PACKET_NONE;
+    if (!port->is_switch)
+      return input;
+    in = ib_input (net, port->first + input);
+    if (find_slot (net, in) != NULL) {
+      if (obstacles->before == PACKET_NONE)
+        obstacles->before = first_claimant (net, in, output, port->first);
+      return input;
     }
+    claim (net, in, output);
+    obstacles->retry_ps = MIN (obstacles->retry_ps, slot_free_ps (net, in));
     if (start == PACKET_NONE)
       start = input;
-    first = (input + 1) % IB_MAX_NUMBERS;
+    first = following (net, input);
   }
 }
 
@@ -948,70 +1131,101 @@ arbitrate (IbNetwork *net, uint32_t index, const IbPort *port, uint32_t ready,
   return vl;
 }
 
-static uint32_t
-take_head (IbNetwork *net, IbPort *port, IbLane *lane, uint32_t vl, uint32_t input)
+/* The head of a queue leaves it. */
+static inline uint32_t
+take_head (IbNetwork *net, IbPort *port, IbLane *lane, uint32_t vl, uint32_t input, Survey *survey)
 {
-  PacketList *queue = ib_queue (net, port, vl, input);
-  uint32_t packet = list_take (&net->engine, queue);
+  IbQueue *queue = ib_queue (net, port, vl, input);
+  uint64_t *waiting = ib_waiting (lane), *future = ib_future (net, lane);
+  uint64_t bit = UINT64_C (1) << (input % 64), any = 0;
+  uint32_t packet = queue->head;
 
-  if (queue->head == PACKET_NONE) {
-    uint64_t any = 0;
-
-    lane->waiting[input / 64] &= ~(UINT64_C (1) << (input % 64));
-    for (uint32_t word = 0; word < net->n_words; word++)
-      any |= lane->waiting[word];
-    if (any == 0)
-      port->listed &= (uint16_t) ~(1u << vl);
+  lane->queued_blocks -= net->packet[packet].blocks;
+  if (packet != queue->tail) {
+    queue->head = net->packet[packet].next;
+    queue->since_ps = net->packet[queue->head].time_ps;
+    if (queue->since_ps <= net->engine.now_ps)
+      return packet;
+    note_next (survey, input, queue->since_ps);
+    future[input / 64] |= bit;
   }
-  lane->last_in = (uint8_t) input;
+  waiting[input / 64] &= ~bit;
+  for (uint32_t word = 0; word < 2 * ib_words (net); word++)
+    any |= lane->sets[word];
+  port->listed &= (uint16_t) ~((uint32_t) (any == 0) << vl);
   return packet;
 }
 
-static void
-leave_switch (IbNetwork *net, uint32_t index, IbPort *port, IbLane *lane, uint32_t packet_index)
+/* A packet leaves its switch. */
+static inline void
+cross (IbNetwork *net, uint32_t index, IbPort *port, IbLane *lane, uint32_t packet_index,
+       uint32_t vl, uint32_t input, int64_t *slot)
 {
-  IbPacket *packet = &net->packet[packet_index];
-  Waited *waited = &net->waited[packet->port];
-  uint32_t in = packet->port, vl = packet->vl, blocks = packet->blocks;
-  int64_t free_ps = NEVER_PS, *slot = find_slot (net, in, &free_ps);
+  uint32_t blocks = net->packet[packet_index].blocks;
 
-  waited->packets++;
-  waited->ps += (uint64_t) (net->engine.now_ps - packet->time_ps);
-  if (net->parameters->congestion.is_on)
-    mark (net, port, lane, packet);
-  lane->queued_blocks -= blocks;
-  transmit (net, index, port, packet_index);
-  use_claim (net, in, port->number);
+  transmit (net, index, port, lane, packet_index);
+  use_claim (net, ib_input (net, port->first + input), index - port->first);
   *slot = port->free_ps;
-  return_credits (net, in, vl, blocks, port->free_ps);
+  return_credits (net, port->first + input, vl, blocks, port->free_ps);
 }
 
+/* The first of those that come now takes the idle port, unseen by the arbiter,
+ * if it can go at once. */
+static bool
+take_newcomer (IbNetwork *net, uint32_t index, IbPort *port, Survey *survey)
+{
+  uint32_t vl = survey->newcomer_vl, input = survey->newcomer;
+  IbLane *lane = ib_lane (net, index, vl);
+  IbInput *in = ib_input (net, port->first + input);
+  const IbPacket *packet = &net->packet[ib_queue (net, port, vl, input)->head];
+  int64_t *slot;
+
+  if (!finds_room (net, lane, packet->blocks) || (slot = find_slot (net, in)) == NULL ||
+      first_claimant (net, in, index - port->first, port->first) != PACKET_NONE)
+    return false;
+  cross (net, index, port, lane, take_head (net, port, lane, vl, input, survey), vl, input, slot);
+  return true;
+}
+
+/* The packet that the arbiter has picked goes. */
 static void
-leave (IbNetwork *net, uint32_t unit, uint32_t index, IbPort *port, uint32_t vl, uint32_t input)
+leave (IbNetwork *net, uint32_t index, IbPort *port, uint32_t vl, uint32_t input, Survey *survey)
 {
   IbLane *lane = ib_lane (net, index, vl);
-  uint32_t packet = take_head (net, port, lane, vl, input);
+  uint32_t packet_index = ib_queue (net, port, vl, input)->head;
 
+  lane->last_in = (uint8_t) input;
   if (port->blocked_ps != NEVER_PS) {
-    port->wait_ps += (uint64_t) (net->engine.now_ps - port->blocked_ps);
+    net->sent[index].wait_ps += (uint64_t) (net->engine.now_ps - port->blocked_ps);
     port->blocked_ps = NEVER_PS;
   }
-  if (unit < net->n_switches) {
-    leave_switch (net, index, port, lane, packet);
+  if (port->is_switch) {
+    IbPacket *packet = &net->packet[packet_index];
+    IbInput *in = ib_input (net, port->first + input);
+    int64_t *slot = find_slot (net, in);
+
+    in->waited.packets++;
+    in->waited.ps += (uint64_t) (net->engine.now_ps - packet->time_ps);
+    if (ib_is_controlled (net))
+      mark (net, port, lane, packet);
+    take_head (net, port, lane, vl, input, survey);
+    cross (net, index, port, lane, packet_index, vl, input, slot);
     return;
   }
-  lane->queued_blocks -= net->packet[packet].blocks;
-  transmit (net, index, port, packet);
+  take_head (net, port, lane, vl, input, survey);
+  transmit (net, index, port, lane, packet_index);
   if (input == IB_QUEUE_DATA) {
-    lane->staged--;
-    read_more (net, unit, index);
+    ib_stage (net, index, vl)->staged--;
+    read_more (net, index);
   }
 }
 
-/* One packet, or false when none may go: *retry_ps is then when it is worth
- * another look. */
-static bool
-serve (IbNetwork *net, uint32_t unit, uint32_t index, IbPort *port, int64_t *retry_ps)
+static void look (IbNetwork *net, uint32_t index);
+
+/* One packet, or false when none may go: *retry_ps is then brought down to when
+ * it is worth another look. */
+static inline bool
+serve (IbNetwork *net, uint32_t index, IbPort *port, Survey *survey, int64_t *retry_ps)
 {
   uint32_t inputs[16], ready, vl;
   Obstacles obstacles;
@@ -1020,45 +1234,106 @@ serve (IbNetwork *net, uint32_t unit, uint32_t index, IbPort *port, int64_t *ret
     obstacles = (Obstacles){ NEVER_PS, PACKET_NONE };
     /* The lanes that have something to send, and from which input. */
     ready = 0;
-    for (uint32_t listed = port->listed; listed; listed &= listed - 1) {
-      vl = (uint32_t) __builtin_ctz (listed);
-      inputs[vl] = candidate (net, unit, index, port, vl, &obstacles);
-      if (inputs[vl] != PACKET_NONE)
-        ready |= 1u << vl;
+    for (vl = 0; vl < ib_vls (net); vl++) {
+      IbLane *lane = ib_lane (net, index, vl);
+
+      inputs[vl] = is_waited_for (net, lane)
+                       ? candidate (net, port, index - port->first, lane, vl, &obstacles)
+                       : PACKET_NONE;
+      ready |= (uint32_t) (inputs[vl] != PACKET_NONE) << vl;
     }
     if (G_LIKELY (obstacles.before == PACKET_NONE))
       break;
-    ib_port_wake (net, unit, obstacles.before);
+    look (net, obstacles.before);
   }
-  *retry_ps = obstacles.retry_ps;
+  *retry_ps = MIN (*retry_ps, obstacles.retry_ps);
   if (ready == 0)
     return false;
   vl = (uint32_t) __builtin_ctz (ready);
-  if (net->is_arbitrated)
+  if (ib_vls (net) > 1)
     vl = arbitrate (net, index, port, ready, inputs);
-  leave (net, unit, index, port, vl, inputs[vl]);
+  leave (net, index, port, vl, inputs[vl], survey);
   return true;
 }
 
-/* Nothing can go: wake when the first of the credits on their way comes, or
- * an input is free to be read, and have later credits announced. */
-static void
-starve (IbNetwork *net, uint32_t unit, uint32_t index, IbPort *port, int64_t retry_ps)
+static Survey
+survey (IbNetwork *net, uint32_t index, const IbPort *port)
 {
-  port->starved = true;
-  if (port->blocked_ps == NEVER_PS)
-    port->blocked_ps = net->engine.now_ps;
-  for (uint32_t i = 0; i < port->n_returns; i++)
-    retry_ps = MIN (retry_ps, (int64_t) (port->returns[i] >> 12));
-  if (retry_ps != NEVER_PS)
-    wake_at (net, unit, index, port, retry_ps);
+  Survey survey = { .next_ps = NEVER_PS, .newcomer = PACKET_NONE };
+
+  for (uint32_t vl = 0; vl < ib_vls (net); vl++) {
+    collect_credits (ib_lane (net, index, vl), net->engine.now_ps);
+    if (ib_vls (net) == 1 || (port->listed >> vl & 1) != 0)
+      survey_lane (net, index, port, vl, &survey);
+  }
+  return survey;
 }
 
-void
-ib_port_wake (IbNetwork *net, uint32_t unit, uint32_t index)
+/* Nothing can go: the port looks again when the first of the credits on their way
+ * comes, an input is free to be read or another packet comes; later credits
+ * wake it too. */
+static void
+starve (IbNetwork *net, uint32_t index, IbPort *port, const Survey *survey, int64_t retry_ps)
+{
+  port->marks |= IB_STARVED;
+  if (port->blocked_ps == NEVER_PS)
+    port->blocked_ps = net->engine.now_ps;
+  for (uint32_t vl = 0; vl < ib_vls (net); vl++)
+    for (uint32_t i = 0; i < IB_RETURNS; i++) {
+      uint64_t entry = ib_lane (net, index, vl)->returns[i];
+
+      if (entry != IB_NO_RETURN)
+        retry_ps = MIN (retry_ps, (int64_t) (entry >> 8));
+    }
+  if (retry_ps != NEVER_PS)
+    look_at (net, index, port, retry_ps);
+  if (survey->next_ps != NEVER_PS)
+    meet_at (net, index, port, survey->next, survey->next_ps);
+}
+
+/* A packet has gone: when the port is worth a look again. */
+static void
+go_on (IbNetwork *net, uint32_t index, IbPort *port, const Survey *survey)
+{
+  bool waits = false;
+
+  for (uint32_t vl = 0; vl < ib_vls (net); vl++)
+    waits |= is_waited_for (net, ib_lane (net, index, vl));
+  if (waits || survey->next_ps < port->free_ps)
+    look_at (net, index, port, port->free_ps);
+  else if (survey->next_ps != NEVER_PS)
+    meet_at (net, index, port, survey->next, survey->next_ps);
+}
+
+/* A packet comes to a port that is idle, unless that has sent another since. */
+static void
+meet (IbNetwork *net, uint32_t index)
+{
+  IbPort *port = &net->port[index];
+  Survey now;
+
+  if (port->wake_ps != net->engine.now_ps)
+    return; /* an earlier wake took its place */
+  if (port->listed == 0 || port->free_ps > net->engine.now_ps) {
+    look (net, index);
+    return;
+  }
+  now = survey (net, index, port);
+  if (now.old || now.newcomer == PACKET_NONE || !take_newcomer (net, index, port, &now)) {
+    look_at (net, index, port, net->engine.now_ps);
+    return;
+  }
+  port->wake_ps = NEVER_PS;
+  go_on (net, index, port, &now);
+}
+
+/* A port looks for something to send: at most one packet. */
+static void
+look (IbNetwork *net, uint32_t index)
 {
   IbPort *port = &net->port[index];
   int64_t retry_ps = NEVER_PS;
+  Survey now;
 
   if (port->wake_ps != net->engine.now_ps)
     return; /* an earlier wake took its place */
@@ -1066,12 +1341,145 @@ ib_port_wake (IbNetwork *net, uint32_t unit, uint32_t index)
   if (port->listed == 0)
     return;
   if (port->free_ps > net->engine.now_ps) {
-    wake_at (net, unit, index, port, port->free_ps);
+    look_at (net, index, port, port->free_ps);
     return;
   }
-  collect_credits (net, index, port, net->engine.now_ps);
-  if (!serve (net, unit, index, port, &retry_ps))
-    starve (net, unit, index, port, retry_ps);
-  else if (port->listed != 0)
-    wake_at (net, unit, index, port, port->free_ps);
+  now = survey (net, index, port);
+  if (now.old || now.newcomer != PACKET_NONE) {
+    if ((now.old || !take_newcomer (net, index, port, &now)) &&
+        !serve (net, index, port, &now, &retry_ps)) {
+      starve (net, index, port, &now, retry_ps);
+      return;
+    }
+    go_on (net, index, port, &now);
+  } else {
+    meet_at (net, index, port, now.next, now.next_ps);
+  }
+}
+
+/* --- The run --- */
+
+static void
+dispatch (IbNetwork *net, uint64_t event)
+{
+  uint32_t argument = calendar_argument (event);
+
+  switch ((IbClass) calendar_class (event)) {
+  case IB_CREDIT: credits_come (net, argument >> 12, argument >> 8 & 15, argument & 255); break;
+  case IB_NEWCOMER: meet (net, argument); break;
+  case IB_ARRIVE: arrive (net, argument); break;
+  case IB_RECEIVE: receive (net, argument); break;
+  case IB_READY: enter_switch (net, argument, net->packet[argument].next); break;
+  case IB_POST: post (net, argument); break;
+  case IB_ACTIVATE: activate (net, argument); break;
+  case IB_READ: read_done (net, argument); break;
+  case IB_LOOK: look (net, argument); break;
+  case IB_SENT: acknowledged (net, argument); break;
+  case IB_DELIVER: deliver (net, argument); break;
+  case IB_TIMER: packet_engine_timer_due (&net->engine, argument); break;
+  }
+}
+
+/* What an event touches is fetched so many events ahead: first what it names,
+ * then what that names, then what that does.  Which kind of event it is cannot
+ * be foretold, so all are treated alike, as a port and a packet, of which one may
+ * be number 0 for nothing. */
+#define AHEAD_FIRST  16u
+#define AHEAD_SECOND 10u
+#define AHEAD_THIRD  5u
+
+/* The port that looks, 0: it is another event. */
+static ALWAYS_INLINE uint32_t
+named_port (uint64_t event)
+{
+  uint32_t class = calendar_class (event);
+
+  return calendar_argument (event) & -(uint32_t) ((class == IB_LOOK) | (class == IB_NEWCOMER));
+}
+
+/* Likewise, the packet that has been read or received. */
+static ALWAYS_INLINE uint32_t
+named_packet (uint64_t event)
+{
+  uint32_t class = calendar_class (event);
+
+  return calendar_argument (event) & -(uint32_t) ((class == IB_READ) | (class == IB_RECEIVE));
+}
+
+/* The input that a port will most likely take from. */
+static ALWAYS_INLINE uint32_t
+likely_input (const IbNetwork *net, uint32_t index)
+{
+  IbLane *lane = ib_lane (net, index, 0);
+  uint64_t any = ib_waiting (lane)[0], later;
+
+  any = choose (any != 0, any, ib_future (net, lane)[0]);
+  later = any & ~UINT64_C (0) << ((lane->last_in + 1u) % 64);
+  any = choose (later != 0, later, any);
+  return (uint32_t) __builtin_ctzll (any | UINT64_C (1) << 63) % 64;
+}
+
+static PREFETCHES
+prefetch_first (const IbNetwork *net, uint64_t event)
+{
+  uint32_t port = named_port (event);
+
+  __builtin_prefetch (&net->port[port], 1);
+  __builtin_prefetch (ib_lane (net, port, 0), 1);
+  __builtin_prefetch (&net->packet[named_packet (event)], 1);
+}
+
+static PREFETCHES
+prefetch_second (const IbNetwork *net, uint64_t event)
+{
+  const IbPacket *packet = &net->packet[named_packet (event)];
+  const IbPort *port = &net->port[named_port (event)];
+  uint32_t input = likely_input (net, named_port (event));
+
+  __builtin_prefetch (ib_queue (net, port, 0, input), 1);
+  __builtin_prefetch (ib_input (net, port->first + input), 1);
+  __builtin_prefetch (&net->port[port->first + input], 1);
+  __builtin_prefetch (&net->port[packet->port], 1);
+  __builtin_prefetch (&net->engine.message[packet->message], 1);
+  __builtin_prefetch (&net->pair[ib_stage (net, packet->port, 0)->next_pair], 1);
+}
+
+static PREFETCHES
+prefetch_third (const IbNetwork *net, uint64_t event)
+{
+  const IbPacket *packet = &net->packet[named_packet (event)];
+  const IbPort *port = &net->port[named_port (event)];
+  uint32_t input = likely_input (net, named_port (event));
+  uint32_t sender = net->port[port->first + input].peer;
+
+  __builtin_prefetch (&net->packet[ib_queue (net, port, 0, input)->head], 1);
+  __builtin_prefetch (ib_lane (net, sender != PACKET_NONE ? sender : 0, 0), 1);
+  __builtin_prefetch (&net->request[net->pair[ib_stage (net, packet->port, 0)->next_pair].head], 1);
+}
+
+void
+ib_run_windows (IbNetwork *net)
+{
+  const SimNetwork *base = &net->engine.base;
+  Calendar *calendar = &net->engine.calendar;
+  uint64_t progress = packet_engine_progress (&net->engine), event;
+  uint32_t idle_windows = 0, windows = 0;
+
+  while (calendar_next_window (calendar)) {
+    if (++windows % WINDOWS_PER_CALL == 0 && base->client->running != NULL)
+      base->client->running (base->client_data, net->engine.now_ps);
+    while ((event = calendar_take (calendar)) != CALENDAR_END) {
+      prefetch_first (net, calendar->due[calendar->next_due + AHEAD_FIRST]);
+      prefetch_second (net, calendar->due[calendar->next_due + AHEAD_SECOND]);
+      prefetch_third (net, calendar->due[calendar->next_due + AHEAD_THIRD]);
+      net->engine.now_ps = calendar_time_ps (calendar, event);
+      dispatch (net, event);
+    }
+    if (packet_engine_progress (&net->engine) != progress || net->packets.n_taken == 0) {
+      progress = packet_engine_progress (&net->engine);
+      idle_windows = 0;
+    } else if (++idle_windows == STALL_WINDOWS) {
+      break;
+    }
+  }
 }

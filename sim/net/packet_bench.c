@@ -19,11 +19,12 @@
  * ahead.  A dynamic packet adds three entries that are sorted by time (its
  * arrival, its token, the look of its port) and the lines of the node's queues.
  *
- * A fabric's packet-hop touches more: both lines of the port, its lane, the
- * queue of its input and lane, the slot of the input buffer, the packet, its
- * link in the list, and the sender's line for the credits: 8 lines.  A packet has only
- * four hops to pay for its adapters: the pair, its request and the message, of
- * which there are too many to stay in the cache. */
+ * A fabric's packet-hop touches more: the port, its lane and its counters, the
+ * queue of its input, the packet, the slots of the input buffer; the port, lane and
+ * queue where it goes on, and the packet before it there; the sender's lane and port
+ * for the credits: 12 lines and 1.7 events that are sorted by time.  A packet has
+ * only four hops to pay for its adapters: the pair, its request and the message,
+ * of which there are too many to stay in the cache. */
 #include "sim/counters.h"
 #include "sim/net/network.h"
 

@@ -65,17 +65,19 @@ packet_engine_count (PacketEngine *engine)
   counters->packets = engine->n_packets;
   counters->packet_hops = engine->n_hops;
   counters->messages = engine->n_messages;
-  counters->events = engine->schedule->n_events;
+  counters->events = engine->calendar.n_events;
 }
 
 void
 packet_engine_free (PacketEngine *engine)
 {
-  sim_schedule_free (engine->schedule);
+  if (engine->schedule)
+    sim_schedule_free (engine->schedule);
+  if (engine->calendar.ring)
+    calendar_clear (&engine->calendar);
   sim_counters_free (engine->base.counters);
   if (engine->base.memory != NULL)
     sim_memory_free (engine->base.memory);
-  g_free (engine->next);
   g_free (engine->message);
   g_free (engine->timer);
 }
@@ -105,16 +107,15 @@ packet_engine_give_message (PacketEngine *engine, uint32_t message)
              message);
 }
 
-void
-packet_engine_timer (PacketEngine *engine, uint32_t unit, uint32_t code, uint32_t rank,
-                     uint64_t cookie, int64_t at_ps)
+uint32_t
+packet_engine_timer (PacketEngine *engine, uint32_t rank, uint64_t cookie, int64_t at_ps)
 {
   uint32_t index =
       pool_take (&engine->timers, (void **) &engine->timer, sizeof (Timer), offsetof (Timer, next));
 
   g_assert (at_ps >= engine->now_ps);
   engine->timer[index] = (Timer){ cookie, rank, 0 };
-  sim_schedule_push (engine->schedule, unit, code, index, at_ps);
+  return index;
 }
 
 void

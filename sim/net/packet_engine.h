@@ -9,6 +9,7 @@
 #pragma once
 
 #include "sim/counters.h"
+#include "sim/net/calendar.h"
 #include "sim/net/network.h"
 #include "sim/net/schedule.h"
 
@@ -23,13 +24,11 @@
 #define STALL_WINDOWS    (1u << 20)
 #define WINDOWS_PER_CALL 65536u /* of SimClient.running: some 30 ms */
 
+#define ALWAYS_INLINE inline __attribute__ ((always_inline))
+
 /* GCC takes a function that only prefetches for one without effect and drops
  * the call, unless it is inlined before it looks. */
 #define PREFETCHES inline __attribute__ ((always_inline)) void
-
-typedef struct {
-  uint32_t head, tail;
-} PacketList;
 
 /* Packets that waited in the receive buffers of an input port. */
 typedef struct {
@@ -63,15 +62,12 @@ typedef struct {
   const TopoMachine *machine;
   const TopoMapping *mapping;
   SimSchedule *schedule;
+  Calendar calendar;
   int64_t now_ps;
 
-  /* The links of the packets' lists lie apart from the packets, whose records
-   * are the router's: who appends to a list touches 4 bytes of its last packet,
-   * not a cache line of it. */
-  uint32_t *next; /* [packet] in a list of waiting packets, or of free ones */
   Message *message;
   Timer *timer;
-  Pool packets, messages, timers;
+  Pool messages, timers;
   uint64_t n_packets, n_hops, n_messages, payload_sent, payload_received;
 } PacketEngine;
 
@@ -131,59 +127,15 @@ pool_give (Pool *pool, void *records, size_t size, size_t next_offset, uint32_t 
   pool->n_taken--;
 }
 
-/* A packet's number; `records` are the router's, of `size` each. */
-static inline uint32_t
-packet_engine_take_packet (PacketEngine *engine, void **records, size_t size)
-{
-  Pool *pool = &engine->packets;
-  uint32_t capacity = pool->capacity;
-  uint32_t index = pool_take (pool, (void **) &engine->next, sizeof *engine->next, 0);
-
-  if (G_UNLIKELY (pool->capacity != capacity)) {
-    *records = g_realloc_n (*records, pool->capacity, size);
-    packet_advise_huge_pages (*records, pool->capacity * size);
-  }
-  return index;
-}
-
-static inline void
-packet_engine_give_packet (PacketEngine *engine, uint32_t packet)
-{
-  pool_give (&engine->packets, engine->next, sizeof *engine->next, 0, packet);
-}
-
-/* --- Lists of packets --- */
-
-static inline void
-list_append (PacketEngine *engine, PacketList *list, uint32_t index)
-{
-  engine->next[index] = PACKET_NONE;
-  if (list->head == PACKET_NONE)
-    list->head = index;
-  else
-    engine->next[list->tail] = index;
-  list->tail = index;
-}
-
-static inline uint32_t
-list_take (PacketEngine *engine, PacketList *list)
-{
-  uint32_t index = list->head;
-
-  list->head = engine->next[index];
-  return index;
-}
-
 /* --- Messages and timers --- */
 
 /* A record of the message, no packet of it counted yet. */
 uint32_t packet_engine_message (PacketEngine *engine, const SimMessage *message, int64_t at_ps);
 void packet_engine_give_message (PacketEngine *engine, uint32_t message);
 
-/* An event of `unit` with `code` when the timer has run out. */
-void packet_engine_timer (PacketEngine *engine, uint32_t unit, uint32_t code, uint32_t rank,
-                          uint64_t cookie, int64_t at_ps);
-/* That event: tells the client. */
+/* A record of the timer; the router lets it come due. */
+uint32_t packet_engine_timer (PacketEngine *engine, uint32_t rank, uint64_t cookie, int64_t at_ps);
+/* Tells the client. */
 void packet_engine_timer_due (PacketEngine *engine, uint32_t timer);
 
 /* A packet's user bytes will be in memory at in_memory_ps; true when they
@@ -206,41 +158,6 @@ static inline uint64_t
 packet_engine_progress (const PacketEngine *engine)
 {
   return engine->n_hops + engine->payload_received + engine->n_messages;
-}
-
-/* Hands out all events, until none are left or nothing moves any more.  The
- * three are constants where this is called, so that each router has a loop of
- * its own into which they are inlined:
- *
- *   enter     a window begins
- *   prefetch  event number `at` of the window is next
- *   dispatch  an event's turn has come; now_ps is its time */
-static inline __attribute__ ((always_inline)) void
-packet_engine_run (PacketEngine *engine, void (*enter) (PacketEngine *engine),
-                   void (*prefetch) (const PacketEngine *engine, uint32_t at),
-                   void (*dispatch) (PacketEngine *engine, SimEvent event))
-{
-  uint64_t progress = packet_engine_progress (engine);
-  uint32_t idle_windows = 0, windows = 0;
-  const SimNetwork *base = &engine->base;
-  SimEvent event;
-
-  while (sim_schedule_next_window (engine->schedule)) {
-    enter (engine);
-    if (++windows % WINDOWS_PER_CALL == 0 && base->client->running != NULL)
-      base->client->running (base->client_data, engine->now_ps);
-    while (sim_schedule_pop (engine->schedule, &event)) {
-      prefetch (engine, engine->schedule->next_due);
-      engine->now_ps = event.at_ps;
-      dispatch (engine, event);
-    }
-    if (packet_engine_progress (engine) != progress || engine->packets.n_taken == 0) {
-      progress = packet_engine_progress (engine);
-      idle_windows = 0;
-    } else if (++idle_windows == STALL_WINDOWS) {
-      break;
-    }
-  }
 }
 
 /* `yes` or `no` without a branch: which kind of event comes next cannot be

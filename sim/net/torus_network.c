@@ -163,7 +163,7 @@ collect_counters (Torus *net)
   for (size_t fifo = 0; fifo < (size_t) net->n_nodes * net->n_ports; fifo++)
     counters->fifo_messages[fifo] = net->fifo_messages[fifo];
   packet_engine_count (&net->engine);
-  counters->events += net->n_looks;
+  counters->events = net->engine.schedule->n_events + net->n_looks;
 }
 
 static gboolean
@@ -186,8 +186,8 @@ torus_timer (SimNetwork *base, uint32_t rank, uint64_t cookie, int64_t at_ps)
 {
   Torus *net = (Torus *) base;
 
-  packet_engine_timer (&net->engine, net->engine.mapping->node[rank], CODE_TIMER, rank, cookie,
-                       at_ps);
+  sim_schedule_push (net->engine.schedule, net->engine.mapping->node[rank], CODE_TIMER,
+                     packet_engine_timer (&net->engine, rank, cookie, at_ps), at_ps);
 }
 
 /* --- Buckets --- */

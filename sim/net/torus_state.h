@@ -44,8 +44,7 @@
 #include "routing/torus.h"
 #include "sim/net/packet_engine.h"
 
-#define ALWAYS_INLINE inline __attribute__ ((always_inline))
-#define RARE          __attribute__ ((noinline))
+#define RARE __attribute__ ((noinline))
 
 #define MAX_WINDOW_BITS 15u
 #define RING_PS         (INT64_C (8) << 20) /* time ahead that buckets cover; events beyond are rare */

@@ -1,0 +1,287 @@
+/* calendar.c - the rare cases of adding, and a window's sort.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "sim/net/calendar.h"
+
+#include <glib.h>
+#include <string.h>
+
+#define FIRST_CAPACITY 64u
+#define SMALL_WINDOW   24u /* events that are sorted by insertion */
+
+void
+calendar_init (Calendar *calendar, int64_t lookahead_ps)
+{
+  g_assert (lookahead_ps >= 1);
+  *calendar = (Calendar){ .window = -1, .late_capacity = 64 };
+  while (calendar->window_bits < CALENDAR_MAX_WINDOW_BITS &&
+         INT64_C (2) << calendar->window_bits <= lookahead_ps)
+    calendar->window_bits++;
+  calendar->ring = g_new0 (CalendarWindow, CALENDAR_RING);
+  calendar->occupied = g_new0 (uint64_t, CALENDAR_RING / 64);
+  calendar->spare = g_new (CalendarWindow, CALENDAR_RING);
+  calendar->late = g_new (uint64_t, calendar->late_capacity);
+  calendar->due_capacity = CALENDAR_AHEAD;
+  calendar->due = g_new (uint64_t, calendar->due_capacity);
+  calendar->due[0] = calendar->late[0] = CALENDAR_END;
+}
+
+void
+calendar_clear (Calendar *calendar)
+{
+  for (uint32_t window = 0; window < CALENDAR_RING; window++)
+    g_free (calendar->ring[window].events);
+  for (uint32_t i = 0; i < calendar->n_spare; i++)
+    g_free (calendar->spare[i].events);
+  g_free (calendar->ring);
+  g_free (calendar->occupied);
+  g_free (calendar->spare);
+  g_free (calendar->far);
+  g_free (calendar->due);
+  g_free (calendar->late);
+}
+
+/* --- The far future --- */
+
+static inline bool
+far_before (const CalendarFar *a, const CalendarFar *b)
+{
+  return a->at_ps != b->at_ps ? a->at_ps < b->at_ps : a->serial < b->serial;
+}
+
+static void
+far_push (Calendar *calendar, uint64_t event, int64_t at_ps)
+{
+  CalendarFar entry = { at_ps, calendar->far_serial++, event };
+  uint32_t hole = calendar->n_far++;
+
+  if (hole == calendar->far_capacity) {
+    calendar->far_capacity = MAX (FIRST_CAPACITY, calendar->far_capacity * 2);
+    calendar->far = g_renew (CalendarFar, calendar->far, calendar->far_capacity);
+  }
+  for (; hole > 0 && far_before (&entry, &calendar->far[(hole - 1) / 2]); hole = (hole - 1) / 2)
+    calendar->far[hole] = calendar->far[(hole - 1) / 2];
+  calendar->far[hole] = entry;
+}
+
+static CalendarFar
+far_pop (Calendar *calendar)
+{
+  CalendarFar first = calendar->far[0], last = calendar->far[--calendar->n_far];
+  uint32_t hole = 0, child;
+
+  while ((child = 2 * hole + 1) < calendar->n_far) {
+    if (child + 1 < calendar->n_far &&
+        far_before (&calendar->far[child + 1], &calendar->far[child]))
+      child++;
+    if (!far_before (&calendar->far[child], &last))
+      break;
+    calendar->far[hole] = calendar->far[child];
+    hole = child;
+  }
+  if (calendar->n_far > 0)
+    calendar->far[hole] = last;
+  return first;
+}
+
+/* --- Adding --- */
+
+/* Room for more in a window of the ring; arrays go from window to window, so
+ * that a burst does not make all of them long. */
+static void
+grow (Calendar *calendar, uint32_t at)
+{
+  CalendarWindow *window = &calendar->ring[at];
+
+  if (window->events == NULL) {
+    if (calendar->n_spare > 0)
+      *window = calendar->spare[--calendar->n_spare];
+    calendar->occupied[at / 64] |= UINT64_C (1) << (at % 64);
+  }
+  if (window->n == window->capacity) {
+    window->capacity = MAX (FIRST_CAPACITY, 2 * window->capacity);
+    window->events = g_renew (uint64_t, window->events, window->capacity);
+  }
+}
+
+/* Behind its equals. */
+static void
+add_late (Calendar *calendar, uint64_t event)
+{
+  uint32_t hole;
+
+  if (calendar->next_late == calendar->n_late)
+    calendar->next_late = calendar->n_late = 0;
+  if (calendar->n_late + 1 == calendar->late_capacity) {
+    calendar->late_capacity *= 2;
+    calendar->late = g_renew (uint64_t, calendar->late, calendar->late_capacity);
+  }
+  calendar->late[++calendar->n_late] = CALENDAR_END;
+  for (hole = calendar->n_late - 1;
+       hole > calendar->next_late &&
+       calendar->late[hole - 1] >> CALENDAR_INDEX_SHIFT > event >> CALENDAR_INDEX_SHIFT;
+       hole--)
+    calendar->late[hole] = calendar->late[hole - 1];
+  calendar->late[hole] = event;
+  calendar->n_events++;
+}
+
+static void
+append (Calendar *calendar, int64_t window, uint64_t event, int64_t at_ps)
+{
+  uint32_t at = (uint32_t) window & (CALENDAR_RING - 1);
+
+  grow (calendar, at);
+  calendar->ring[at].events[calendar->ring[at].n++] = event | calendar_time_bits (calendar, at_ps);
+}
+
+void
+calendar_add_slowly (Calendar *calendar, uint64_t event, int64_t at_ps)
+{
+  int64_t window = at_ps >> calendar->window_bits;
+
+  g_assert (window >= calendar->window);
+  if (window - calendar->window >= CALENDAR_RING)
+    far_push (calendar, event, at_ps);
+  else if (window == calendar->window)
+    add_late (calendar, event | calendar_time_bits (calendar, at_ps));
+  else
+    append (calendar, window, event, at_ps);
+}
+
+/* --- Windows --- */
+
+/* First occupied window after the current one within the ring, or -1. */
+static int64_t
+first_in_ring (const Calendar *calendar)
+{
+  uint32_t start = (uint32_t) (calendar->window + 1) & (CALENDAR_RING - 1);
+
+  for (uint32_t step = 0; step < CALENDAR_RING;) {
+    uint32_t at = (start + step) & (CALENDAR_RING - 1);
+    uint64_t bits = calendar->occupied[at / 64] >> (at % 64);
+
+    if (bits != 0) {
+      step += (uint32_t) __builtin_ctzll (bits);
+      return step < CALENDAR_RING ? calendar->window + 1 + step : -1;
+    }
+    step += 64 - at % 64;
+  }
+  return -1;
+}
+
+/* Stably, by all but the argument; false when that would take more steps than
+ * worth it. */
+static bool
+insertion_sort (uint64_t *events, uint32_t n)
+{
+  uint64_t steps = 0;
+
+  for (uint32_t i = 1; i < n; i++) {
+    uint64_t event = events[i];
+    uint32_t hole = i;
+
+    for (; hole > 0 && events[hole - 1] >> CALENDAR_INDEX_SHIFT > event >> CALENDAR_INDEX_SHIFT;
+         hole--)
+      events[hole] = events[hole - 1];
+    events[hole] = event;
+    steps += i - hole;
+    if (steps > 4 * n + 4096)
+      return false;
+  }
+  return true;
+}
+
+/* One stable counting pass by the 8 bits from `shift` on. */
+static void
+counting_pass (const uint64_t *from, uint64_t *to, uint32_t n, uint32_t shift)
+{
+  uint32_t count[256] = { 0 }, sum = 0;
+
+  for (uint32_t i = 0; i < n; i++)
+    count[from[i] >> shift & 255]++;
+  for (uint32_t digit = 0; digit < 256; digit++) {
+    uint32_t here = count[digit];
+
+    count[digit] = sum;
+    sum += here;
+  }
+  for (uint32_t i = 0; i < n; i++)
+    to[count[from[i] >> shift & 255]++] = from[i];
+}
+
+/* From events[] into due[].  By the time; what is left to do among events of one
+ * time is little, and done by insertion, unless many come at once. */
+static void
+sort_window (Calendar *calendar, uint64_t *events, uint32_t n)
+{
+  uint64_t *from = events, *to = calendar->due, *sorted;
+
+  if (n > SMALL_WINDOW) {
+    for (uint32_t bits = 0; bits < calendar->window_bits; bits += 8) {
+      counting_pass (from, to, n, CALENDAR_TIME_SHIFT + bits);
+      sorted = to;
+      to = from;
+      from = sorted;
+    }
+  }
+  if (from != calendar->due)
+    memcpy (calendar->due, from, n * sizeof *from);
+  if (insertion_sort (calendar->due, n) || 1)
+    return;
+  counting_pass (calendar->due, events, n, CALENDAR_INDEX_SHIFT);
+  for (uint32_t pass = 1; pass < 4; pass++)
+    counting_pass (pass % 2 ? events : calendar->due, pass % 2 ? calendar->due : events, n,
+                   CALENDAR_INDEX_SHIFT + 8 * pass);
+}
+
+/* Makes `window` the current one.  What the ring now has room for moves in
+ * before anything new is added, so that each window keeps the order of adding. */
+static void
+enter (Calendar *calendar, int64_t window)
+{
+  uint32_t at = (uint32_t) window & (CALENDAR_RING - 1);
+  CalendarWindow *entered = &calendar->ring[at];
+
+  calendar->window = window;
+  calendar->start_ps = window << calendar->window_bits;
+  while (calendar->n_far > 0 &&
+         (calendar->far[0].at_ps >> calendar->window_bits) - window < CALENDAR_RING) {
+    CalendarFar far = far_pop (calendar);
+
+    append (calendar, far.at_ps >> calendar->window_bits, far.event, far.at_ps);
+  }
+  if (calendar->due_capacity < entered->n + CALENDAR_AHEAD) {
+    calendar->due_capacity = 2 * entered->n + CALENDAR_AHEAD;
+    calendar->due = g_renew (uint64_t, calendar->due, calendar->due_capacity);
+  }
+  sort_window (calendar, entered->events, entered->n);
+  for (uint32_t i = 0; i < CALENDAR_AHEAD; i++)
+    calendar->due[entered->n + i] = CALENDAR_END;
+  calendar->n_due = entered->n;
+  calendar->next_due = 0;
+  calendar->late[0] = CALENDAR_END;
+  calendar->n_late = calendar->next_late = 0;
+  calendar->n_events += entered->n;
+  entered->n = 0;
+  calendar->spare[calendar->n_spare++] = *entered;
+  *entered = (CalendarWindow){ NULL, 0, 0 };
+  calendar->occupied[at / 64] &= ~(UINT64_C (1) << (at % 64));
+}
+
+bool
+calendar_next_window (Calendar *calendar)
+{
+  int64_t window = first_in_ring (calendar);
+
+  if (calendar->n_far > 0) {
+    int64_t far = calendar->far[0].at_ps >> calendar->window_bits;
+
+    if (window < 0 || far < window)
+      window = far;
+  }
+  if (window < 0)
+    return false;
+  enter (calendar, window);
+  return true;
+}

@@ -1,0 +1,142 @@
+/* calendar.h - the pending events of a simulation, in windows of time.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A calendar queue (Brown, Calendar queues, CACM 31(10), 1988) whose days are
+ * windows no longer than the shortest time in which one node can affect another.
+ * An event is one word that sorts:
+ *
+ *     time in the window : 20 | class : 4 | index : 8 | argument : 32
+ *
+ * and events of one time come by class, then by index, then as they were added.
+ * The owner chooses classes and indices so that what an event means, not the
+ * moment at which it was added, decides between equal times of one node; the
+ * argument names a record.
+ *
+ *     while (calendar_next_window (c))
+ *       while ((event = calendar_take (c)) != CALENDAR_END)
+ *         ...
+ *
+ * Why not one heap over all events?  Its pop is a walk through cold memory with
+ * branches that cannot be foretold.  Here adding appends 8 bytes to an array, a
+ * window is sorted in a few counting passes, and what the next events will touch is known, so that it can be
+ * fetched ahead. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define CALENDAR_MAX_WINDOW_BITS 20u
+#define CALENDAR_END             UINT64_MAX
+#define CALENDAR_AHEAD           32u /* words behind the window's last event that may be read: END */
+#define CALENDAR_RING            1024u
+
+enum { CALENDAR_INDEX_SHIFT = 32, CALENDAR_CLASS_SHIFT = 40, CALENDAR_TIME_SHIFT = 44 };
+
+/* One window's events as they were added. */
+typedef struct {
+  uint64_t *events;
+  uint32_t n, capacity;
+} CalendarWindow;
+
+typedef struct {
+  int64_t at_ps;
+  uint64_t serial; /* order of adding, to break ties */
+  uint64_t event;  /* without its time */
+} CalendarFar;
+
+/* Public for inlining; use the functions. */
+typedef struct {
+  uint32_t window_bits; /* a window is 2^window_bits ps */
+  int64_t window;       /* number of the current one; -1 before the first */
+  int64_t start_ps;     /* ... and its first instant; 0 before the first */
+  uint64_t n_events;    /* handed out so far */
+
+  CalendarWindow *ring;  /* [CALENDAR_RING] */
+  uint64_t *occupied;    /* bit window of the ring */
+  CalendarWindow *spare; /* arrays without a window */
+  uint32_t n_spare;
+
+  CalendarFar *far; /* beyond the ring: binary heap by (time, serial) */
+  uint32_t n_far, far_capacity;
+  uint64_t far_serial;
+
+  uint64_t *due; /* the current window's, sorted; CALENDAR_END behind them */
+  uint32_t n_due, next_due, due_capacity;
+  uint64_t *late; /* those that were added in it, sorted; CALENDAR_END behind them */
+  uint32_t n_late, next_late, late_capacity;
+} Calendar;
+
+/* lookahead_ps >= 1; the window is the largest power of two not above it, or 2^20. */
+void calendar_init (Calendar *calendar, int64_t lookahead_ps);
+void calendar_clear (Calendar *calendar);
+
+/* Goes to the next window that has events; false when none are left.  All of
+ * the current one have been taken. */
+bool calendar_next_window (Calendar *calendar);
+
+static inline int64_t
+calendar_time_ps (const Calendar *calendar, uint64_t event)
+{
+  return calendar->start_ps + (int64_t) (event >> CALENDAR_TIME_SHIFT);
+}
+
+static inline uint32_t
+calendar_class (uint64_t event)
+{
+  return (uint32_t) (event >> CALENDAR_CLASS_SHIFT) & 15;
+}
+
+static inline uint32_t
+calendar_index (uint64_t event)
+{
+  return (uint32_t) (event >> CALENDAR_INDEX_SHIFT) & 255;
+}
+
+static inline uint32_t
+calendar_argument (uint64_t event)
+{
+  return (uint32_t) event;
+}
+
+/* The next event of the window; CALENDAR_END at its end.  Without a branch on
+ * where it comes from, which nothing foretells. */
+static inline uint64_t
+calendar_take (Calendar *calendar)
+{
+  uint64_t due = calendar->due[calendar->next_due], late = calendar->late[calendar->next_late];
+  bool is_late = late >> CALENDAR_INDEX_SHIFT < due >> CALENDAR_INDEX_SHIFT;
+
+  calendar->next_late += is_late;
+  calendar->next_due += !is_late;
+  return is_late ? late : due;
+}
+
+/* Not for use: the time as it stands in an event. */
+static inline uint64_t
+calendar_time_bits (const Calendar *calendar, int64_t at_ps)
+{
+  return (uint64_t) (at_ps & ((INT64_C (1) << calendar->window_bits) - 1)) << CALENDAR_TIME_SHIFT;
+}
+
+/* Not for use: the rare cases of calendar_add(). */
+void calendar_add_slowly (Calendar *calendar, uint64_t event, int64_t at_ps);
+
+/* at_ps must not be before the event being handled; class below 16, index
+ * below 256. */
+static inline void
+calendar_add (Calendar *calendar, uint32_t class, uint32_t index, uint32_t argument, int64_t at_ps)
+{
+  uint64_t event = (uint64_t) class << CALENDAR_CLASS_SHIFT |
+                   (uint64_t) index << CALENDAR_INDEX_SHIFT | argument;
+  int64_t window = at_ps >> calendar->window_bits;
+  CalendarWindow *in = &calendar->ring[window & (CALENDAR_RING - 1)];
+
+  if (__builtin_expect ((uint64_t) (window - calendar->window - 1) >= CALENDAR_RING - 1 ||
+                            in->n == in->capacity,
+                        0)) {
+    calendar_add_slowly (calendar, event, at_ps);
+    return;
+  }
+  in->events[in->n++] = event | calendar_time_bits (calendar, at_ps);
+}

@@ -1,0 +1,7 @@
+/* ib_traffic_usual.c - ib_traffic.c with the numbers of most machines as constants.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Loops over lanes, sets of ports and slots go, and with them half of what a hop computes. */
+#define IB_USUAL
+#include "sim/net/ib_traffic.c"
