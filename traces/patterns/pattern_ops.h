@@ -3,7 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Every rank of a replay holds one of these lists, and there may be a million of them:
- * operations are kept packed, as their differences from a blank one.
+ * operations are kept packed: messages in a few bytes, others as their differences from a blank
+ * one.
  * A list is filled (with the functions of pattern.h), sealed, and read. */
 #pragma once
 
