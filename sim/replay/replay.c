@@ -3,6 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/replay/replay_private.h"
 
+#include <string.h>
+#include <sys/mman.h>
+
 /* Calls that a rank may make ahead of the network's time: bounds the sends
  * that wait in the network, and how late a request to send is answered by a
  * rank that makes many calls without ever blocking. */
@@ -10,6 +13,42 @@
 
 /* Ranks that a deadlock's message names. */
 #define RANKS_NAMED 10
+
+/* -- tables of records --------------------------------------------------- */
+
+/* The byte before the first record says how far the block's beginning is. */
+static void *
+records_block (void *records)
+{
+  return records == NULL ? NULL : (uint8_t *) records - ((uint8_t *) records)[-1];
+}
+
+void *
+sim_records_resize (void *records, size_t n_used, size_t n_records, size_t size)
+{
+  size_t before = records == NULL ? 0 : ((uint8_t *) records)[-1];
+  uint8_t *block = g_realloc (records_block (records), n_records * size + SIM_CACHE_LINE);
+  size_t after = SIM_CACHE_LINE - (uintptr_t) block % SIM_CACHE_LINE;
+
+  if (before != after)
+    memmove (block + after, block + before, n_used * size);
+  block[after - 1] = (uint8_t) after;
+#ifdef MADV_HUGEPAGE
+  const uintptr_t page = (uintptr_t) 2 << 20;
+  uintptr_t start = ((uintptr_t) block + page - 1) & ~(page - 1);
+  uintptr_t end = ((uintptr_t) block + n_records * size) & ~(page - 1);
+
+  if (start < end)
+    madvise ((void *) start, end - start, MADV_HUGEPAGE);
+#endif
+  return block + after;
+}
+
+void
+sim_records_free (void *records)
+{
+  g_free (records_block (records));
+}
 
 /* -- failures and warnings ------------------------------------------------- */
 
@@ -55,7 +94,7 @@ sim_rank_wait_until (SimReplay *replay, uint32_t rank, int64_t at_ps)
   if (at_ps <= it->local_ps)
     return;
   if (it->state != SIM_RANK_DONE) {
-    replay->result.ranks[rank].wait_ps += at_ps - it->local_ps;
+    it->wait_ps += at_ps - it->local_ps;
     if (replay->timeline != NULL)
       sim_timeline_wait (replay->timeline, rank, it->local_ps, at_ps);
   }
@@ -260,7 +299,7 @@ sim_replay_new (Trace *trace, const TopoMachine *machine, const TopoMapping *map
   replay->parameters = &machine->parameters;
   replay->options = *options;
   replay->n_ranks = replay->result.n_ranks = mapping->n_ranks;
-  replay->ranks = g_new (SimRank, replay->n_ranks);
+  replay->ranks = sim_records_resize (NULL, 0, replay->n_ranks, sizeof (SimRank));
   for (uint32_t rank = 0; rank < replay->n_ranks; rank++) {
     replay->ranks[rank] = (SimRank){ .node = mapping->node[rank],
                                      .first_early = TOPO_NONE,
@@ -300,8 +339,8 @@ sim_replay_free (SimReplay *replay)
     trace_cursor_free (it->cursor);
     sim_active_clear (it);
     sim_match_queue_clear (&it->matching);
+    g_free (it->queues);
     base_map_clear (&it->handles);
-    base_map_clear (&it->peers);
     base_map_clear (&it->sequences);
   }
   sim_graph_free (replay);
@@ -316,9 +355,9 @@ sim_replay_free (SimReplay *replay)
   g_ptr_array_unref (replay->result.warnings);
   g_clear_error (&replay->error);
   g_free (replay->result.ranks);
-  g_free (replay->ranks);
-  g_free (replay->requests);
-  g_free (replay->transfers);
+  sim_records_free (replay->ranks);
+  sim_records_free (replay->requests);
+  sim_records_free (replay->transfers);
   if (replay->library != NULL)
     replay->protocol->free (replay);
   g_free (replay);
@@ -448,6 +487,7 @@ result_finish (SimReplay *replay)
     const SimRank *it = &replay->ranks[rank];
 
     result->time_ps = MAX (result->time_ps, result->ranks[rank].end_ps);
+    result->ranks[rank].wait_ps = it->wait_ps;
     result->unmatched_sends += it->matching.n_unexpected;
     for (uint32_t early = it->first_early; early != TOPO_NONE;
          early = replay->transfers[early].next)
