@@ -216,7 +216,19 @@ job_sent (void *client, const SimMessage *message, int64_t now_ps)
   sim_replay_client.sent (job->replay, message, now_ps);
 }
 
-static const SimClient job_client = { job_delivered, job_timer, job_sent, job_running };
+static void
+job_prefetch (void *client, const SimMessage *message, uint32_t step)
+{
+  sim_replay_client.prefetch (((Job *) client)->replay, message, step);
+}
+
+static const SimClient job_client = {
+  .delivered = job_delivered,
+  .timer = job_timer,
+  .sent = job_sent,
+  .running = job_running,
+  .prefetch = job_prefetch,
+};
 
 static gboolean
 replay_once (Job *job, bool recorded_sources, GError **error)

@@ -277,7 +277,58 @@ replay_sent (void *client, const SimMessage *message, int64_t now_ps)
   replay_event (client, &event, now_ps);
 }
 
-const SimClient sim_replay_client = { replay_delivered, replay_timer, replay_sent };
+/* What replay_delivered() will touch.  A message towards the destination of its transfer is its
+ * envelope, which looks for a receive, or data for a receive that is known; one back completes
+ * the send. */
+static void
+replay_prefetch (void *client, const SimMessage *message, uint32_t step)
+{
+  const SimReplay *replay = client;
+  const SimRank *rank = &replay->ranks[message->destination_rank];
+  uint32_t kind = sim_cookie_kind (message->cookie), source = message->source_rank;
+  const SimTransfer *transfer = &replay->transfers[sim_cookie_low (message->cookie)];
+  const BaseMap *sources = &rank->matching.sources;
+  uint32_t request = TOPO_NONE, entry = TOPO_NONE;
+  const BaseMapEntry *home = NULL;
+
+  if (step == 0) {
+    __builtin_prefetch (rank, 1);
+    __builtin_prefetch ((const char *) rank + SIM_CACHE_LINE, 1);
+    if (kind != SIM_COOKIE_DIRECT)
+      __builtin_prefetch (transfer, 1);
+    return;
+  }
+  if (kind == SIM_COOKIE_DIRECT) {
+    if (step == 1 && rank->active != NULL)
+      __builtin_prefetch (&rank->active->comm, 1);
+    return;
+  }
+  if (kind < SIM_COOKIE_PROTOCOL || message->kind == SIM_MESSAGE_REMOTE_GET)
+    return;
+  if (transfer->destination != message->destination_rank)
+    request = transfer->send_request;
+  else if (message->kind == SIM_MESSAGE_DATA)
+    request = transfer->receive_request;
+  else if (sources->capacity > 0)
+    home = &sources->entries[base_map_hash (source) & (sources->capacity - 1)];
+  if (home != NULL && step == 1)
+    __builtin_prefetch (home, 1);
+  if (home != NULL && step > 1 && home->key == source)
+    entry = home->value[SIM_MATCH_FIRST];
+  if (entry != TOPO_NONE && step == 2)
+    __builtin_prefetch (&replay->match_pool.entries[entry], 1);
+  if (entry != TOPO_NONE && step == 3 && replay->match_pool.entries[entry].posted)
+    request = replay->match_pool.entries[entry].item;
+  if (request != TOPO_NONE && (step == 1 || step == 3))
+    __builtin_prefetch (&replay->requests[request], 1);
+}
+
+const SimClient sim_replay_client = {
+  .delivered = replay_delivered,
+  .timer = replay_timer,
+  .sent = replay_sent,
+  .prefetch = replay_prefetch,
+};
 
 /* -- life ---------------------------------------------------------------- */
 
