@@ -7,6 +7,8 @@
 
 #include <glib.h>
 
+#define SERIAL_MASK 0x7fffffffu
+
 /* -- entries ------------------------------------------------------------- */
 
 static uint32_t
@@ -195,8 +197,9 @@ sim_match_arrive (SimMatchPool *pool, SimMatchQueue *queue, SimEnvelope envelope
   while (wild != TOPO_NONE && !sim_match_accepts (pool->entries[wild].envelope, envelope))
     wild = pool->entries[wild].newer;
   if (exact == TOPO_NONE && wild == TOPO_NONE) {
-    uint32_t entry = entry_take (
-        pool, (SimMatchEntry){ .envelope = envelope, .item = transfer, .serial = queue->serial++ });
+    uint32_t entry = entry_take (pool, (SimMatchEntry){ .envelope = envelope,
+                                                        .item = transfer,
+                                                        .serial = queue->serial++ & SERIAL_MASK });
 
     source_append (pool, queue, entry);
     list_append (pool, &queue->first_waiting, &queue->last_waiting, entry);
@@ -204,9 +207,10 @@ sim_match_arrive (SimMatchPool *pool, SimMatchQueue *queue, SimEnvelope envelope
     return TOPO_NONE;
   }
   queue->n_posted--;
-  /* The difference is taken modulo 2^32, as serials may wrap. */
-  if (exact != TOPO_NONE && (wild == TOPO_NONE || (int32_t) (pool->entries[exact].serial -
-                                                             pool->entries[wild].serial) < 0)) {
+  /* The difference is taken modulo 2^31, as serials wrap. */
+  if (exact != TOPO_NONE &&
+      (wild == TOPO_NONE || ((pool->entries[exact].serial - pool->entries[wild].serial) &
+                             SERIAL_MASK) > SERIAL_MASK / 2)) {
     source_unlink (pool, source, before, exact);
     return entry_give (pool, exact);
   }
@@ -223,7 +227,7 @@ sim_match_post (SimMatchPool *pool, SimMatchQueue *queue, SimEnvelope envelope, 
   if (found == TOPO_NONE) {
     uint32_t entry = entry_take (pool, (SimMatchEntry){ .envelope = envelope,
                                                         .item = request,
-                                                        .serial = queue->serial++,
+                                                        .serial = queue->serial++ & SERIAL_MASK,
                                                         .posted = true });
 
     if (is_wild (envelope))

@@ -33,11 +33,11 @@ typedef struct {
 
 typedef struct {
   SimEnvelope envelope;
-  uint32_t item;         /* the caller's: a request or a transfer */
-  uint32_t serial;       /* age within the queue */
+  uint32_t item;        /* the caller's: a request or a transfer */
+  uint32_t serial : 31; /* age within the queue */
+  bool posted : 1;
   uint32_t next;         /* of the same source; or the chain of free entries */
   uint32_t older, newer; /* in `wild` or `waiting` */
-  bool posted;
 } SimMatchEntry;
 
 /* Entries of all ranks. */

@@ -49,12 +49,13 @@ sim_message_send (SimReplay *replay, uint32_t request)
 {
   SimRequest it = replay->requests[request];
   uint32_t serial = sim_edges_send (replay->edges, it.rank, it.peer, it.bytes);
-  uint32_t transfer = sim_transfer_take (replay, (SimTransfer){ .bytes = it.bytes,
-                                                                .envelope = it.envelope,
-                                                                .destination = it.peer,
-                                                                .serial = serial,
-                                                                .send_request = request,
-                                                                .next = TOPO_NONE });
+  uint32_t transfer =
+      sim_transfer_take (replay, (SimTransfer){ .bytes = it.bytes,
+                                                .envelope = sim_request_envelope (&it),
+                                                .destination = it.peer,
+                                                .serial = serial,
+                                                .send_request = request,
+                                                .next = TOPO_NONE });
 
   replay->result.messages++;
   replay->result.message_bytes += it.bytes;
@@ -87,7 +88,8 @@ sim_message_post (SimReplay *replay, uint32_t request)
 
   it->at_ps = rank->local_ps;
   rank->open_receives++;
-  transfer = sim_match_post (&replay->match_pool, &rank->matching, it->envelope, request);
+  transfer =
+      sim_match_post (&replay->match_pool, &rank->matching, sim_request_envelope (it), request);
   if (transfer != TOPO_NONE)
     transfer_match (replay, transfer, request, SIM_MATCHED_BY_POST);
 }

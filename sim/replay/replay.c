@@ -357,7 +357,6 @@ sim_replay_new (Trace *trace, const TopoMachine *machine, const TopoMapping *map
                                      .first_deferred = TOPO_NONE,
                                      .last_deferred = TOPO_NONE,
                                      .cancel = TOPO_NONE,
-                                     .next_meeting = TOPO_NONE,
                                      .call = "the start",
                                      .state = SIM_RANK_RUNNING };
     sim_match_queue_init (&replay->ranks[rank].matching);
@@ -391,7 +390,9 @@ sim_replay_free (SimReplay *replay)
     sim_active_clear (it);
     sim_match_queue_clear (&it->matching);
     g_free (it->queues);
-    base_map_clear (&it->handles);
+    if (it->handles != NULL)
+      base_map_clear (it->handles);
+    g_free (it->handles);
     base_map_clear (&it->sequences);
   }
   sim_graph_free (replay);
@@ -444,7 +445,7 @@ append_request (GString *text, const SimReplay *replay, const SimRequest *reques
     g_string_append_printf (text, " for other ranks in %s",
                             trace_op_name (active->collective.kind));
   else
-    append_envelope (text, replay, request->is_send, request->peer, request->envelope);
+    append_envelope (text, replay, request->is_send, request->peer, sim_request_envelope (request));
 }
 
 /* Its oldest operation has all that it comes after, so it is a message that
@@ -597,6 +598,12 @@ const SimEdges *
 sim_replay_edges (const SimReplay *replay)
 {
   return replay->edges;
+}
+
+SimEdges *
+sim_replay_take_edges (SimReplay *replay)
+{
+  return g_steal_pointer (&replay->edges);
 }
 
 bool

@@ -45,22 +45,14 @@ typedef struct {
 
 /* -- the collectives of a rank -------------------------------------------- */
 
-static SimEnvelope
-active_envelope (const SimActive *active, uint32_t source)
-{
-  return (SimEnvelope){ sim_context (active->comm, true), source, (int32_t) active->sequence };
-}
-
 SimActive *
 sim_active_of (const SimReplay *replay, const SimRequest *request)
 {
   for (SimActive *active = replay->ranks[request->rank].active; active != NULL;
-       active = active->next) {
-    SimEnvelope envelope = active_envelope (active, 0);
-
-    if (envelope.context == request->envelope.context && envelope.tag == request->envelope.tag)
+       active = active->next)
+    if (sim_context (active->comm, true) == request->context &&
+        (int32_t) active->sequence == request->tag)
       return active;
-  }
   return NULL;
 }
 
@@ -129,16 +121,16 @@ step_request (SimReplay *replay, SimActive *active, uint32_t peer, uint64_t byte
   uint32_t world = active_member (replay, active, peer);
 
   active->pending += !active->blocks;
-  return sim_request_take (replay,
-                           (SimRequest){
-                               .bytes = bytes,
-                               .envelope = active_envelope (active, is_send ? active->rank : world),
-                               .rank = active->rank,
-                               .peer = world,
-                               .mode = TRACE_SEND_STANDARD,
-                               .is_send = is_send,
-                               .owned = !active->blocks,
-                           });
+  return sim_request_take (replay, (SimRequest){
+                                       .bytes = bytes,
+                                       .context = sim_context (active->comm, true),
+                                       .tag = (int32_t) active->sequence,
+                                       .rank = active->rank,
+                                       .peer = world,
+                                       .mode = TRACE_SEND_STANDARD,
+                                       .is_send = is_send,
+                                       .owned = !active->blocks,
+                                   });
 }
 
 /* Called when nothing is pending; true when all is done. */
@@ -542,7 +534,8 @@ sim_active_enter (SimReplay *replay, uint32_t rank, const TraceOp *op)
   replay->result.collectives++;
   if (op->nonblocking) {
     active->request =
-        sim_request_take (replay, (SimRequest){ .envelope = active_envelope (active, TOPO_NONE),
+        sim_request_take (replay, (SimRequest){ .context = sim_context (active->comm, true),
+                                                .tag = (int32_t) active->sequence,
                                                 .rank = rank,
                                                 .peer = TOPO_NONE,
                                                 .no_message = true,

@@ -105,6 +105,21 @@ handle_is_possible (SimReplay *replay, uint32_t rank, uint32_t handle)
   return handle != UINT32_MAX;
 }
 
+/* The entry of a handle in the map; NULL: none. */
+static BaseMapEntry *
+handle_find (const SimRank *rank, uint32_t handle)
+{
+  return rank->handles == NULL ? NULL : base_map_find (rank->handles, handle);
+}
+
+static BaseMapEntry *
+handle_add (SimRank *rank, uint32_t handle)
+{
+  if (rank->handles == NULL)
+    rank->handles = g_new0 (BaseMap, 1);
+  return base_map_add (rank->handles, handle, TOPO_NONE);
+}
+
 /* Where the youngest request of a handle is noted; NULL: nowhere, it has none. */
 static uint32_t *
 handle_queue (const SimRank *rank, uint32_t handle)
@@ -113,7 +128,7 @@ handle_queue (const SimRank *rank, uint32_t handle)
 
   if (handle < ARRAY_HANDLES)
     return handle < rank->n_queues ? &rank->queues[handle] : NULL;
-  entry = base_map_find (&rank->handles, handle);
+  entry = handle_find (rank, handle);
   return entry == NULL ? NULL : &entry->value[YOUNGEST];
 }
 
@@ -124,7 +139,7 @@ handle_queue_add (SimRank *rank, uint32_t handle)
   uint32_t n = MAX (32u, rank->n_queues);
 
   if (handle >= ARRAY_HANDLES)
-    return &base_map_add (&rank->handles, handle, TOPO_NONE)->value[YOUNGEST];
+    return &handle_add (rank, handle)->value[YOUNGEST];
   if (handle >= rank->n_queues) {
     while (n <= handle)
       n *= 2;
@@ -175,11 +190,9 @@ handle_pop (SimReplay *replay, uint32_t rank, uint32_t handle)
   else
     replay->requests[*youngest].next = replay->requests[oldest].next;
   replay->requests[oldest].next = TOPO_NONE;
-  if (handle < ARRAY_HANDLES || *youngest != TOPO_NONE)
-    return oldest;
-  entry = base_map_find (&replay->ranks[rank].handles, handle);
-  if (entry->value[TEMPLATE] == TOPO_NONE)
-    base_map_remove (&replay->ranks[rank].handles, entry);
+  entry = handle < ARRAY_HANDLES ? NULL : handle_find (&replay->ranks[rank], handle);
+  if (entry != NULL && entry->value[YOUNGEST] == TOPO_NONE && entry->value[TEMPLATE] == TOPO_NONE)
+    base_map_remove (replay->ranks[rank].handles, entry);
   return oldest;
 }
 
@@ -187,7 +200,7 @@ handle_pop (SimReplay *replay, uint32_t rank, uint32_t handle)
 static uint32_t
 handle_template (const SimReplay *replay, uint32_t rank, uint32_t handle)
 {
-  const BaseMapEntry *entry = base_map_find (&replay->ranks[rank].handles, handle);
+  const BaseMapEntry *entry = handle_find (&replay->ranks[rank], handle);
 
   return entry == NULL ? TOPO_NONE : entry->value[TEMPLATE];
 }
@@ -195,17 +208,17 @@ handle_template (const SimReplay *replay, uint32_t rank, uint32_t handle)
 static void
 handle_set_template (SimReplay *replay, uint32_t rank, uint32_t handle, uint32_t request)
 {
-  BaseMap *handles = &replay->ranks[rank].handles;
+  SimRank *it = &replay->ranks[rank];
   BaseMapEntry *entry;
 
   if (!handle_is_possible (replay, rank, handle))
     return;
-  entry = base_map_add (handles, handle, TOPO_NONE);
+  entry = handle_add (it, handle);
   if (entry->value[TEMPLATE] != TOPO_NONE)
     request_give (replay, entry->value[TEMPLATE]);
   entry->value[TEMPLATE] = request;
   if (entry->value[YOUNGEST] == TOPO_NONE && request == TOPO_NONE)
-    base_map_remove (handles, entry);
+    base_map_remove (it->handles, entry);
 }
 
 /* -- calls that are no communication ----------------------------------------- */
@@ -294,14 +307,14 @@ send_new (SimReplay *replay, uint32_t rank, const TraceOp *op)
     sim_report_warn (replay, rank, SIM_WARNING_UNKNOWN_SIZE);
     bytes = 0;
   }
-  return sim_request_take (replay,
-                           (SimRequest){ .bytes = bytes,
-                                         .envelope = { sim_context (comm, false), rank, op->tag },
-                                         .rank = rank,
-                                         .peer = peer,
-                                         .mode = (uint8_t) op->mode,
-                                         .is_send = true,
-                                         .no_message = op->peer == TRACE_PROC_NULL });
+  return sim_request_take (replay, (SimRequest){ .bytes = bytes,
+                                                 .context = sim_context (comm, false),
+                                                 .tag = op->tag,
+                                                 .rank = rank,
+                                                 .peer = peer,
+                                                 .mode = (uint8_t) op->mode,
+                                                 .is_send = true,
+                                                 .no_message = op->peer == TRACE_PROC_NULL });
 }
 
 /* Whom a receive or probe is posted for. */
@@ -323,12 +336,12 @@ receive_new (SimReplay *replay, uint32_t rank, const TraceOp *op, int32_t source
   source = source_of (replay, op, source);
   if (comm == TRACE_COMMS_NULL || !sim_ops_peer (replay, rank, comm, source, &peer))
     return TOPO_NONE;
-  return sim_request_take (replay,
-                           (SimRequest){ .bytes = bytes,
-                                         .envelope = { sim_context (comm, false), peer, tag },
-                                         .rank = rank,
-                                         .peer = peer,
-                                         .no_message = source == TRACE_PROC_NULL });
+  return sim_request_take (replay, (SimRequest){ .bytes = bytes,
+                                                 .context = sim_context (comm, false),
+                                                 .tag = tag,
+                                                 .rank = rank,
+                                                 .peer = peer,
+                                                 .no_message = source == TRACE_PROC_NULL });
 }
 
 uint32_t
@@ -515,9 +528,9 @@ op_wait_outstanding (SimReplay *replay, uint32_t rank, const TraceOp *op)
   for (uint32_t handle = 0; handle < it->n_queues; handle++)
     await_all (replay, rank, handle);
   /* Listed first: removing moves the entries of the map. */
-  for (uint32_t place = 0; place < it->handles.capacity; place++)
-    if (it->handles.entries[place].key != UINT32_MAX)
-      g_array_append_val (others, it->handles.entries[place].key);
+  for (uint32_t place = 0; it->handles != NULL && place < it->handles->capacity; place++)
+    if (it->handles->entries[place].key != UINT32_MAX)
+      g_array_append_val (others, it->handles->entries[place].key);
   for (uint32_t i = 0; i < others->len; i++)
     await_all (replay, rank, g_array_index (others, uint32_t, i));
 }
@@ -556,7 +569,7 @@ sim_ops_take_back (SimReplay *replay, uint32_t rank)
     return;
   request = &replay->requests[number];
   if (!request->complete && !request->is_send && !request->no_message &&
-      sim_match_cancel (&replay->match_pool, &it->matching, request->envelope, number))
+      sim_match_cancel (&replay->match_pool, &it->matching, sim_request_envelope (request), number))
     sim_request_complete (replay, number, it->local_ps);
 }
 

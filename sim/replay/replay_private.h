@@ -74,9 +74,11 @@ sim_cookie_low (uint64_t cookie)
 
 /* One operation that a rank has started (or, a template, may start). */
 typedef struct {
-  uint64_t bytes;       /* to send, or room to receive */
-  int64_t at_ps;        /* when posted; once complete, when it completed */
-  SimEnvelope envelope; /* of the message, or wanted */
+  uint64_t bytes; /* to send, or room to receive */
+  int64_t at_ps;  /* when posted; once complete, when it completed */
+  uint32_t
+      context; /* of the envelope of the message, or wanted; the rest is in `tag` and the ranks */
+  int32_t tag;
   uint32_t rank;
   uint32_t peer; /* world rank of the destination or source; TOPO_NONE: any or none */
   uint32_t next; /* younger one of the same handle, of the youngest the oldest; the chain of
@@ -171,14 +173,17 @@ typedef struct {
   uint32_t node;
   int64_t computed_ps;  /* where the last compute gap ended */
   const char *call;     /* MPI name of the last operation */
-  BaseMap handles;      /* handle -> its requests where queues[] ends, template */
-  BaseMap sequences;    /* communicator -> collectives so far, makings of
-                          * communicators too */
+  BaseMap *handles;     /* handle -> its requests where queues[] ends, template; NULL: none yet */
+  BaseMap sequences;    /* communicator -> collectives so far, makings of communicators too */
   GArray *early_direct; /* (element-type EarlyDirect) NULL: none */
-  SimEnvelope probe;
-  uint32_t cancel;       /* request to take back when the network has caught up */
-  uint32_t next_meeting; /* next rank that waits in the same meeting */
+  union {
+    SimEnvelope probe;     /* SIM_RANK_PROBING */
+    uint32_t next_meeting; /* SIM_RANK_MEETING: next rank that waits in the same meeting */
+  };
+  uint32_t cancel; /* request to take back when the network has caught up */
 } SimRank;
+
+G_STATIC_ASSERT (sizeof (SimRank) % SIM_CACHE_LINE == 0);
 
 typedef enum {
   SIM_WARNING_UNKNOWN_REQUEST,
@@ -278,6 +283,14 @@ sim_transfer_is_local (const SimReplay *replay, const SimTransfer *transfer)
   const uint32_t *node = replay->mapping->node;
 
   return node[transfer->envelope.source] == node[transfer->destination];
+}
+
+/* Of the message that is sent, or wanted. */
+static inline SimEnvelope
+sim_request_envelope (const SimRequest *request)
+{
+  return (SimEnvelope){ request->context, request->is_send ? request->rank : request->peer,
+                        request->tag };
 }
 
 /* Even: the program's messages; odd: those of collectives on the same communicator. */
