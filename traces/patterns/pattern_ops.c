@@ -27,6 +27,9 @@ G_STATIC_ASSERT (sizeof (TraceOp) % sizeof (guint32) == 0);
 #define MESSAGE_BYTES (1 + 4 * NUMBER_BYTES)
 #define OTHER_BYTES   (1 + (OP_MASKS + OP_WORDS) * sizeof (guint32))
 
+/* Bytes; a sealed list has no more than it needs. */
+#define FIRST_CAPACITY 256u
+
 typedef enum { SEND, RECV, ISEND, IRECV, WAIT, OTHER } Form;
 
 static const struct {
@@ -101,7 +104,7 @@ static void
 append (PatternOps *ops, const guint8 *packed, guint n)
 {
   if (ops->capacity - ops->n_bytes < n) {
-    ops->capacity = MAX (2 * ops->capacity, ops->n_bytes + n);
+    ops->capacity = MAX (MAX (FIRST_CAPACITY, 2 * ops->capacity), ops->n_bytes + n);
     ops->bytes = g_renew (guint8, ops->bytes, ops->capacity);
   }
   memcpy (ops->bytes + ops->n_bytes, packed, n);
@@ -219,6 +222,12 @@ pattern_ops_read (const PatternOps *ops, guint *at, TraceOp *op)
   }
   *at = (guint) (from - ops->bytes);
   return TRUE;
+}
+
+gboolean
+pattern_ops_is_over (const PatternOps *ops, guint at)
+{
+  return at == ops->n_bytes && ops->arrays == NULL;
 }
 
 /* --- Filling --- */

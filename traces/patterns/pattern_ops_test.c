@@ -69,6 +69,7 @@ test_arrays (void)
   pattern_ops_add (ops, TRACE_OP_WIN_POST, "MPI_Win_post");
   pattern_ops_seal (ops);
 
+  g_assert_false (pattern_ops_is_over (ops, at));
   g_assert_true (pattern_ops_read (ops, &at, &op));
   g_assert_cmpuint (op.n_requests, ==, 3);
   for (uint32_t i = 0; i < 3; i++)
@@ -81,6 +82,14 @@ test_arrays (void)
   g_assert_cmpuint (op.n_recv_counts, ==, 2);
   g_assert_cmpuint (op.recv_counts[0], ==, 2000);
   g_assert_true (pattern_ops_read (ops, &at, &op));
+  g_assert_false (pattern_ops_is_over (ops, at));
+  pattern_ops_clear (ops);
+  pattern_ops_wait (ops, 7, 3);
+  pattern_ops_seal (ops);
+  at = 0;
+  g_assert_false (pattern_ops_is_over (ops, at));
+  g_assert_true (pattern_ops_read (ops, &at, &op));
+  g_assert_true (pattern_ops_is_over (ops, at));
 }
 
 /* The short forms keep every field that they are given, up to the largest, and no other. */
