@@ -13,14 +13,16 @@
 
 typedef struct {
   uint32_t destination; /* FREE: a free place */
-  uint32_t sent;        /* by sim_edges_send() */
-  uint64_t messages, bytes;
+  uint32_t sent;        /* messages by sim_edges_send(), modulo 2^32 */
+  uint64_t bytes;
 } Edge;
 
 /* The edges from one source: linear probing, no removal; with a capacity of all ranks, in the
- * order of the destinations.  A rank that sends nothing owns no memory. */
+ * order of the destinations.  A rank that sends nothing owns no memory, one that sends all its
+ * messages by sim_edges_send() no second array. */
 typedef struct {
   Edge *edges;
+  uint64_t *others;     /* [capacity] messages that `sent` does not count; NULL: none */
   uint32_t n, capacity; /* capacity: 0, a power of two below the number of ranks, or that */
 } EdgeTable;
 
@@ -50,12 +52,21 @@ table_grow (EdgeTable *table, uint32_t n_ranks)
 
   table->capacity = MIN (n_ranks, MAX (FIRST_CAPACITY, 2 * old.capacity));
   table->edges = g_new (Edge, table->capacity);
+  table->others = old.others == NULL ? NULL : g_new0 (uint64_t, table->capacity);
   for (uint32_t place = 0; place < table->capacity; place++)
     table->edges[place].destination = FREE;
-  for (uint32_t place = 0; place < old.capacity; place++)
-    if (old.edges[place].destination != FREE)
-      *table_place (table, n_ranks, old.edges[place].destination) = old.edges[place];
+  for (uint32_t place = 0; place < old.capacity; place++) {
+    Edge *edge;
+
+    if (old.edges[place].destination == FREE)
+      continue;
+    edge = table_place (table, n_ranks, old.edges[place].destination);
+    *edge = old.edges[place];
+    if (old.others != NULL)
+      table->others[edge - table->edges] = old.others[place];
+  }
   g_free (old.edges);
+  g_free (old.others);
 }
 
 /* Found or made.  At least one place is free, where a search ends; an eighth, as a rank of a halo
@@ -96,10 +107,20 @@ sim_edges_free (SimEdges *edges)
 {
   if (edges == NULL)
     return;
-  for (uint32_t source = 0; source < edges->n_ranks; source++)
+  for (uint32_t source = 0; source < edges->n_ranks; source++) {
     g_free (edges->tables[source].edges);
+    g_free (edges->tables[source].others);
+  }
   g_free (edges->tables);
   g_free (edges);
+}
+
+static void
+count_others (EdgeTable *table, const Edge *edge, uint64_t messages)
+{
+  if (table->others == NULL)
+    table->others = g_new0 (uint64_t, table->capacity);
+  table->others[edge - table->edges] += messages;
 }
 
 void
@@ -111,8 +132,8 @@ sim_edges_add (SimEdges *edges, uint32_t source, uint32_t destination, uint64_t 
   if (source == destination)
     return;
   edge = edge_at (edges, source, destination);
-  edge->messages += messages;
   edge->bytes += bytes;
+  count_others (&edges->tables[source], edge, messages);
 }
 
 uint32_t
@@ -120,8 +141,9 @@ sim_edges_send (SimEdges *edges, uint32_t source, uint32_t destination, uint64_t
 {
   Edge *edge = edge_at (edges, source, destination);
 
-  edge->messages++;
   edge->bytes += bytes;
+  if (edge->sent == UINT32_MAX) /* back to 0 */
+    count_others (&edges->tables[source], edge, UINT64_C (1) << 32);
   return edge->sent++;
 }
 
@@ -150,7 +172,9 @@ sim_edges_sorted (const SimEdges *edges, uint64_t *n_edges)
       const Edge *edge = &table->edges[place];
 
       if (edge->destination != FREE && edge->destination != source)
-        *next++ = (SimEdge){ source, edge->destination, edge->messages, edge->bytes };
+        *next++ = (SimEdge){ source, edge->destination,
+                             edge->sent + (table->others == NULL ? 0 : table->others[place]),
+                             edge->bytes };
     }
     if (table->capacity < edges->n_ranks && next > first + 1)
       qsort (first, (size_t) (next - first), sizeof *first, compare_destinations);
