@@ -266,12 +266,13 @@ static void
 call_client (Torus *net)
 {
   const SimSchedule *schedule = net->engine.schedule;
-  bool prefetches = net->engine.base.client->prefetch != NULL;
+  /* In a window of few events the steps cost more than they save. */
+  bool prefetches = net->engine.base.client->prefetch != NULL && schedule->n_due > CLIENT_AHEAD;
   SimEvent event;
 
   /* What the steps of earlier events would have been for the first of the window. */
   for (uint32_t step = 0; step <= SIM_PREFETCH_STEPS && prefetches; step++)
-    for (uint32_t at = 0; at < MIN (schedule->n_due, CLIENT_AHEAD - step * CLIENT_STRIDE + 1); at++)
+    for (uint32_t at = 0; at <= CLIENT_AHEAD - step * CLIENT_STRIDE; at++)
       prefetch_delivery (net, at, step);
   while (sim_schedule_pop (net->engine.schedule, &event)) {
     uint32_t node = sim_event_node (event);
