@@ -37,7 +37,9 @@ base_map_add (BaseMap *map, uint32_t key, uint32_t fill)
   g_assert (key != UINT32_MAX);
   if (entry != NULL)
     return entry;
-  if (4 * (map->n + 1) > 3 * map->capacity) {
+  /* One place is always free, where a search ends; more would be a waste where a million ranks
+   * have a map of 14 neighbours. */
+  if (map->n + 1 + MAX (1u, map->capacity / 8) > map->capacity) {
     BaseMap old = *map;
 
     map->capacity = MAX (FIRST_CAPACITY, 2 * old.capacity);

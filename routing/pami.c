@@ -40,31 +40,35 @@ static const PacingRule pacing_rules[] = {
   { 0, 16384, 65536 },
 };
 
-/* Bit d is set when the nodes differ in dimension d. */
-static uint32_t
-differing (const TopoShape *shape, TopoCoordinates from, TopoCoordinates to)
+/* How two nodes lie to each other. */
+typedef struct {
+  uint32_t differing;    /* bit d: they differ in dimension d */
+  uint32_t raw_distance; /* sum over the dimensions, none of which wraps */
+} Relation;
+
+static Relation
+relation_of (const TopoShape *shape, uint32_t from, uint32_t to)
 {
-  uint32_t mask = 0;
+  Relation relation = { 0, 0 };
 
-  for (uint32_t dimension = 0; dimension < shape->n_dimensions; dimension++)
-    if (from.at[dimension] != to.at[dimension])
-      mask |= 1u << dimension;
-  return mask;
-}
+  for (uint32_t dimension = shape->n_dimensions; dimension-- > 0;) {
+    uint32_t size = shape->size[dimension];
+    uint32_t here = from % size, there = to % size;
 
-static uint32_t
-raw_distance (TopoCoordinates from, TopoCoordinates to, uint32_t dimension)
-{
-  uint32_t here = from.at[dimension], there = to.at[dimension];
-
-  return here > there ? here - there : there - here;
+    from /= size;
+    to /= size;
+    relation.differing |= (uint32_t) (here != there) << dimension;
+    relation.raw_distance += here > there ? here - there : there - here;
+  }
+  return relation;
 }
 
 static uint32_t
 dimension_hops (const TopoShape *shape, TopoCoordinates from, TopoCoordinates to,
                 uint32_t dimension)
 {
-  uint32_t distance = raw_distance (from, to, dimension);
+  uint32_t here = from.at[dimension], there = to.at[dimension];
+  uint32_t distance = here > there ? here - there : there - here;
 
   return shape->wrap[dimension] ? MIN (distance, shape->size[dimension] - distance) : distance;
 }
@@ -104,16 +108,15 @@ RouteChoice
 route_pami_data (const TopoMachine *machine, RoutePolicy policy, uint32_t from, uint32_t to,
                  uint64_t bytes)
 {
-  const TopoShape *shape = &machine->shape;
-  uint32_t mask =
-      differing (shape, topo_shape_coordinates (shape, from), topo_shape_coordinates (shape, to));
-  uint32_t racks = topo_machine_racks (machine);
   const ZoneRule *rule = zone_rules;
   double flexibility;
+  uint32_t racks;
 
-  if (bytes <= machine->parameters.mpi.dynamic_bytes || __builtin_popcount (mask) < 2)
+  if (bytes <= machine->parameters.mpi.dynamic_bytes ||
+      __builtin_popcount (relation_of (&machine->shape, from, to).differing) < 2)
     return (RouteChoice){ ROUTE_VC_BUBBLE, 0 };
   flexibility = flexibility_of (machine, from, to);
+  racks = topo_machine_racks (machine);
   while (racks < rule->racks)
     rule++;
   return dynamic_choice (policy, flexibility > rule->low && flexibility < rule->high ? rule->in
@@ -140,22 +143,18 @@ uint32_t
 route_pami_pin (const TopoMachine *machine, uint32_t from, uint32_t to, uint32_t to_slot)
 {
   const TopoShape *shape = &machine->shape;
-  TopoCoordinates source = topo_shape_coordinates (shape, from);
-  TopoCoordinates target = topo_shape_coordinates (shape, to);
-  uint32_t mask = differing (shape, source, target);
-  uint32_t distance = 0;
+  Relation relation = relation_of (shape, from, to);
 
-  if (mask == 0)
+  if (relation.differing == 0)
     return ROUTE_TORUS_FIFOS + to_slot % 6;
-  if (__builtin_popcount (mask) == 1) {
-    uint32_t dimension = (uint32_t) __builtin_ctz (mask);
-    uint32_t plus = route_torus_goes_plus (shape, source, target, dimension);
+  if (__builtin_popcount (relation.differing) == 1) {
+    uint32_t dimension = (uint32_t) __builtin_ctz (relation.differing);
+    uint32_t plus = route_torus_goes_plus (shape, topo_shape_coordinates (shape, from),
+                                           topo_shape_coordinates (shape, to), dimension);
 
     return (2 * dimension + plus) % torus_fifos (shape);
   }
-  for (uint32_t dimension = 0; dimension < shape->n_dimensions; dimension++)
-    distance += raw_distance (source, target, dimension);
-  return distance % torus_fifos (shape);
+  return relation.raw_distance % torus_fifos (shape);
 }
 
 uint32_t
@@ -179,7 +178,7 @@ route_pami_paced (const TopoMachine *machine, uint32_t from, uint32_t to, uint64
                   uint64_t *piece_bytes, uint64_t *window_bytes)
 {
   const PacingRule *rule = pacing_rules;
-  uint32_t racks = topo_machine_racks (machine);
+  uint32_t racks;
 
   if (!machine->parameters.mpi.pacing || !machine->is_bgq || bytes <= PACED_BYTES)
     return false;
@@ -198,6 +197,7 @@ route_pami_paced (const TopoMachine *machine, uint32_t from, uint32_t to, uint64
   }
   if (hops <= PACED_HOPS && n_differing <= 1)
     return false;
+  racks = topo_machine_racks (machine);
   while (racks < rule->racks)
     rule++;
   *piece_bytes = rule->piece_bytes;
@@ -208,10 +208,6 @@ route_pami_paced (const TopoMachine *machine, uint32_t from, uint32_t to, uint64
 bool
 route_pami_e_split (const TopoMachine *machine, uint32_t from, uint32_t to, uint64_t bytes)
 {
-  const TopoShape *shape = &machine->shape;
-
-  if (!machine->is_bgq || bytes < machine->parameters.mpi.e_split_bytes)
-    return false;
-  return differing (shape, topo_shape_coordinates (shape, from),
-                    topo_shape_coordinates (shape, to)) == 1u << DIMENSION_E;
+  return machine->is_bgq && bytes >= machine->parameters.mpi.e_split_bytes &&
+         relation_of (&machine->shape, from, to).differing == 1u << DIMENSION_E;
 }

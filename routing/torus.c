@@ -104,26 +104,34 @@ route_torus_goes_plus (const TopoShape *shape, TopoCoordinates from, TopoCoordin
   return there > here ? there <= plus_cutoff : there < minus_cutoff;
 }
 
+/* Coordinates come out of node numbers one dimension after the other, so both nodes are taken
+ * apart in the pass that compares them; the sum that decides ties is known at its end. */
 RouteWay
 route_torus_way (const RouteTorus *route, uint32_t from, uint32_t to)
 {
   const TopoShape *shape = &route->shape;
-  TopoCoordinates source = topo_shape_coordinates (shape, from);
-  TopoCoordinates target = topo_shape_coordinates (shape, to);
   RouteWay way = { { 0 }, 0, 0 };
+  uint32_t sum = 0, ties = 0;
 
-  for (uint32_t dimension = 0; dimension < shape->n_dimensions; dimension++) {
-    uint32_t size = shape->size[dimension];
-    uint32_t here = source.at[dimension], there = target.at[dimension];
-    bool plus;
+  for (uint32_t dimension = shape->n_dimensions; dimension-- > 0;) {
+    uint32_t size = shape->size[dimension], bit = 1u << dimension;
+    uint32_t here = from % size, there = to % size;
+    uint32_t hops_plus = there > here ? there - here : there + size - here;
+    uint32_t hops_minus = size - hops_plus;
+    bool plus = shape->wrap[dimension] ? hops_plus < hops_minus : there > here;
 
+    from /= size;
+    to /= size;
+    sum += here;
     if (here == there)
       continue;
-    plus = route_torus_goes_plus (shape, source, target, dimension);
-    way.hops[dimension] = (uint8_t) ((plus ? there + size - here : here + size - there) % size);
-    way.pending |= (uint8_t) (1u << dimension);
-    way.plus |= (uint8_t) ((uint32_t) plus << dimension);
+    way.hops[dimension] = (uint8_t) (plus ? hops_plus : hops_minus);
+    way.pending |= (uint8_t) bit;
+    way.plus |= (uint8_t) (plus ? bit : 0);
+    ties |= shape->wrap[dimension] && hops_plus == hops_minus ? bit : 0;
   }
+  if (sum % 2 == 0)
+    way.plus |= (uint8_t) ties;
   return way;
 }
 

@@ -162,7 +162,8 @@ test_every_tie_on_a_midplane (void)
 }
 
 /* A path is minimal when it is as long as
- * the distance, and right when it ends where it should. */
+ * the distance, and right when it ends where it should.  Its signs are those of
+ * the cut-off registers. */
 static void
 assert_paths_minimal (const char *spec)
 {
@@ -181,6 +182,16 @@ assert_paths_minimal (const char *spec)
 
       g_assert_cmpuint (length, ==, topo_shape_hops (&route.shape, from, to));
       g_assert_cmpuint (length, ==, route_way_length (&way));
+      for (uint32_t dimension = 0; dimension < route.shape.n_dimensions; dimension++) {
+        TopoCoordinates source = topo_shape_coordinates (&route.shape, from);
+        TopoCoordinates target = topo_shape_coordinates (&route.shape, to);
+        bool differs = source.at[dimension] != target.at[dimension];
+
+        g_assert_cmpuint (way.pending >> dimension & 1u, ==, differs);
+        g_assert_cmpuint (way.plus >> dimension & 1u, ==,
+                          differs &&
+                              route_torus_goes_plus (&route.shape, source, target, dimension));
+      }
       for (uint32_t hop = 0; hop < length; hop++) {
         g_assert_cmpuint (links[hop] / n_ports, ==, node);
         node = topo_shape_neighbour (&route.shape, node, links[hop] % n_ports);
@@ -196,6 +207,7 @@ test_paths_are_shortest (void)
   assert_paths_minimal ("bgq:512");
   assert_paths_minimal ("bgq:32");
   assert_paths_minimal ("bgq:128");
+  assert_paths_minimal ("torus:6x2x4");
   assert_paths_minimal ("torus:5x1x3m");
   assert_paths_minimal ("torus:7x6m");
   assert_paths_minimal ("torus:3x4x2x5m");

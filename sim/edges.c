@@ -13,14 +13,17 @@
 
 typedef struct {
   uint32_t destination; /* FREE: a free place */
-  uint64_t messages, bytes;
+  uint32_t sent;        /* messages by sim_edges_send(), modulo 2^32 */
+  uint64_t bytes;
 } Edge;
 
-/* The edges from one source: linear probing, no removal.  A rank that sends
- * nothing owns no memory. */
+/* The edges from one source: linear probing, no removal; with a capacity of all ranks, in the
+ * order of the destinations.  A rank that sends nothing owns no memory, one that sends all its
+ * messages by sim_edges_send() no second array. */
 typedef struct {
   Edge *edges;
-  uint32_t n, capacity; /* capacity: 0 or a power of two */
+  uint64_t *others;     /* [capacity] messages that `sent` does not count; NULL: none */
+  uint32_t n, capacity; /* capacity: 0, a power of two below the number of ranks, or that */
 } EdgeTable;
 
 struct SimEdges {
@@ -30,14 +33,63 @@ struct SimEdges {
 
 /* The place of a destination, or the free place where it belongs. */
 static Edge *
-table_place (const EdgeTable *table, uint32_t destination)
+table_place (const EdgeTable *table, uint32_t n_ranks, uint32_t destination)
 {
   uint32_t mask = table->capacity - 1;
   uint32_t place = base_map_hash (destination) & mask;
 
+  if (table->capacity == n_ranks)
+    return &table->edges[destination];
   while (table->edges[place].destination != FREE && table->edges[place].destination != destination)
     place = (place + 1) & mask;
   return &table->edges[place];
+}
+
+static void
+table_grow (EdgeTable *table, uint32_t n_ranks)
+{
+  EdgeTable old = *table;
+
+  table->capacity = MIN (n_ranks, MAX (FIRST_CAPACITY, 2 * old.capacity));
+  table->edges = g_new (Edge, table->capacity);
+  table->others = old.others == NULL ? NULL : g_new0 (uint64_t, table->capacity);
+  for (uint32_t place = 0; place < table->capacity; place++)
+    table->edges[place].destination = FREE;
+  for (uint32_t place = 0; place < old.capacity; place++) {
+    Edge *edge;
+
+    if (old.edges[place].destination == FREE)
+      continue;
+    edge = table_place (table, n_ranks, old.edges[place].destination);
+    *edge = old.edges[place];
+    if (old.others != NULL)
+      table->others[edge - table->edges] = old.others[place];
+  }
+  g_free (old.edges);
+  g_free (old.others);
+}
+
+/* Found or made.  At least one place is free, where a search ends; an eighth, as a rank of a halo
+ * exchange has 14 neighbours. */
+static Edge *
+edge_at (SimEdges *edges, uint32_t source, uint32_t destination)
+{
+  EdgeTable *table = &edges->tables[source];
+  Edge *edge = NULL;
+
+  g_assert (source < edges->n_ranks && destination < edges->n_ranks);
+  if (table->capacity > 0)
+    edge = table_place (table, edges->n_ranks, destination);
+  if (edge != NULL && edge->destination == destination)
+    return edge;
+  if (table->capacity < edges->n_ranks &&
+      table->n + 1 + MAX (1u, table->capacity / 8) > table->capacity) {
+    table_grow (table, edges->n_ranks);
+    edge = table_place (table, edges->n_ranks, destination);
+  }
+  *edge = (Edge){ .destination = destination };
+  table->n++;
+  return edge;
 }
 
 SimEdges *
@@ -55,41 +107,44 @@ sim_edges_free (SimEdges *edges)
 {
   if (edges == NULL)
     return;
-  for (uint32_t source = 0; source < edges->n_ranks; source++)
+  for (uint32_t source = 0; source < edges->n_ranks; source++) {
     g_free (edges->tables[source].edges);
+    g_free (edges->tables[source].others);
+  }
   g_free (edges->tables);
   g_free (edges);
+}
+
+static void
+count_others (EdgeTable *table, const Edge *edge, uint64_t messages)
+{
+  if (table->others == NULL)
+    table->others = g_new0 (uint64_t, table->capacity);
+  table->others[edge - table->edges] += messages;
 }
 
 void
 sim_edges_add (SimEdges *edges, uint32_t source, uint32_t destination, uint64_t messages,
                uint64_t bytes)
 {
-  EdgeTable *table = &edges->tables[source];
   Edge *edge;
 
-  g_assert (source < edges->n_ranks && destination < edges->n_ranks);
   if (source == destination)
     return;
-  if (4 * (table->n + 1) > 3 * table->capacity) {
-    EdgeTable old = *table;
-
-    table->capacity = MAX (FIRST_CAPACITY, 2 * old.capacity);
-    table->edges = g_new (Edge, table->capacity);
-    for (uint32_t place = 0; place < table->capacity; place++)
-      table->edges[place].destination = FREE;
-    for (uint32_t place = 0; place < old.capacity; place++)
-      if (old.edges[place].destination != FREE)
-        *table_place (table, old.edges[place].destination) = old.edges[place];
-    g_free (old.edges);
-  }
-  edge = table_place (table, destination);
-  if (edge->destination == FREE) {
-    *edge = (Edge){ .destination = destination };
-    table->n++;
-  }
-  edge->messages += messages;
+  edge = edge_at (edges, source, destination);
   edge->bytes += bytes;
+  count_others (&edges->tables[source], edge, messages);
+}
+
+uint32_t
+sim_edges_send (SimEdges *edges, uint32_t source, uint32_t destination, uint64_t bytes)
+{
+  Edge *edge = edge_at (edges, source, destination);
+
+  edge->bytes += bytes;
+  if (edge->sent == UINT32_MAX) /* back to 0 */
+    count_others (&edges->tables[source], edge, UINT64_C (1) << 32);
+  return edge->sent++;
 }
 
 static int
@@ -103,12 +158,12 @@ compare_destinations (const void *a, const void *b)
 SimEdge *
 sim_edges_sorted (const SimEdges *edges, uint64_t *n_edges)
 {
+  uint64_t n_places = 0;
   SimEdge *sorted, *next;
 
-  *n_edges = 0;
   for (uint32_t source = 0; source < edges->n_ranks; source++)
-    *n_edges += edges->tables[source].n;
-  next = sorted = g_new (SimEdge, *n_edges);
+    n_places += edges->tables[source].n;
+  next = sorted = g_new (SimEdge, n_places);
   for (uint32_t source = 0; source < edges->n_ranks; source++) {
     const EdgeTable *table = &edges->tables[source];
     SimEdge *first = next;
@@ -116,11 +171,14 @@ sim_edges_sorted (const SimEdges *edges, uint64_t *n_edges)
     for (uint32_t place = 0; place < table->capacity; place++) {
       const Edge *edge = &table->edges[place];
 
-      if (edge->destination != FREE)
-        *next++ = (SimEdge){ source, edge->destination, edge->messages, edge->bytes };
+      if (edge->destination != FREE && edge->destination != source)
+        *next++ = (SimEdge){ source, edge->destination,
+                             edge->sent + (table->others == NULL ? 0 : table->others[place]),
+                             edge->bytes };
     }
-    if (table->n > 1)
-      qsort (first, table->n, sizeof *first, compare_destinations);
+    if (table->capacity < edges->n_ranks && next > first + 1)
+      qsort (first, (size_t) (next - first), sizeof *first, compare_destinations);
   }
+  *n_edges = (uint64_t) (next - sorted);
   return sorted;
 }

@@ -216,7 +216,19 @@ job_sent (void *client, const SimMessage *message, int64_t now_ps)
   sim_replay_client.sent (job->replay, message, now_ps);
 }
 
-static const SimClient job_client = { job_delivered, job_timer, job_sent, job_running };
+static void
+job_prefetch (void *client, const SimMessage *message, uint32_t step)
+{
+  sim_replay_client.prefetch (((Job *) client)->replay, message, step);
+}
+
+static const SimClient job_client = {
+  .delivered = job_delivered,
+  .timer = job_timer,
+  .sent = job_sent,
+  .running = job_running,
+  .prefetch = job_prefetch,
+};
 
 static gboolean
 replay_once (Job *job, bool recorded_sources, GError **error)
@@ -226,6 +238,7 @@ replay_once (Job *job, bool recorded_sources, GError **error)
                                .recorded_sources = recorded_sources,
                                .timeline = job->options->timeline };
   RoutePolicy policy = job->options->policy;
+  SimEdges *edges = NULL;
   SimNetwork *network;
   gboolean done;
 
@@ -246,13 +259,16 @@ replay_once (Job *job, bool recorded_sources, GError **error)
     job->run->result.ranks =
         g_memdup2 (job->run->result.ranks, job->run->result.n_ranks * sizeof (SimRankTimes));
     g_ptr_array_ref (job->run->result.warnings);
-    sim_features_compute (job->run->features, job->paths, job->mapping,
-                          sim_replay_edges (job->replay), network->counters);
     job->run->counters = g_steal_pointer (&network->counters);
+    edges = sim_replay_take_edges (job->replay);
   }
   job->knows_sources = sim_replay_knows_sources (job->replay);
   sim_network_free (network);
   sim_replay_free (job->replay);
+  /* Not before: the sorted edges take the room that replay and network had. */
+  if (done)
+    sim_features_compute (job->run->features, job->paths, job->mapping, edges, job->run->counters);
+  sim_edges_free (edges);
   return done;
 }
 

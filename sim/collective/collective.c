@@ -264,9 +264,15 @@ sim_collective_direct (const SimCollective *collective, uint32_t i, uint64_t *by
   uint32_t destination = sim_after (collective, nth + 1);
 
   g_assert (i < n_others);
-  *bytes = collective->kind == TRACE_OP_ALLTOALLV ? sim_count_of (collective->counts, destination)
-                                                  : collective->bytes;
+  *bytes = sim_collective_direct_sent (collective, destination);
   return destination;
+}
+
+uint64_t
+sim_collective_direct_sent (const SimCollective *collective, uint32_t destination)
+{
+  return collective->kind == TRACE_OP_ALLTOALLV ? sim_count_of (collective->counts, destination)
+                                                : collective->bytes;
 }
 
 uint64_t

@@ -91,5 +91,8 @@ int64_t sim_collective_hardware_ps (const SimCollective *collective, const TopoM
  * Destinations with 0 bytes are listed too. */
 uint32_t sim_collective_direct (const SimCollective *collective, uint32_t i, uint64_t *bytes);
 
+/* DIRECT: bytes that this rank sends to `destination`. */
+uint64_t sim_collective_direct_sent (const SimCollective *collective, uint32_t destination);
+
 /* DIRECT: bytes that this rank gets from `source`. */
 uint64_t sim_collective_direct_received (const SimCollective *collective, uint32_t source);

@@ -262,6 +262,7 @@ test_direct_bytes (void)
     uint32_t peer = sim_collective_direct (&collective, i, &bytes);
 
     g_assert_cmpuint (bytes, ==, 10 + peer);
+    g_assert_cmpuint (sim_collective_direct_sent (&collective, peer), ==, bytes);
     g_assert_cmpuint (sim_collective_direct_received (&collective, peer), ==, 20 + peer);
   }
 }

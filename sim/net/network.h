@@ -84,7 +84,14 @@ typedef struct {
   /* The run goes on: now and then, so that a long message shows as progress.  NULL: not needed.
    * Packet networks alone. */
   void (*running) (void *client, int64_t now_ps);
+  /* The message will be delivered soon, unless something comes between: the client may fetch into
+   * the caches what it is going to touch, and nothing else.  Called with steps 0, 1 ...
+   * SIM_PREFETCH_STEPS - 1, so far apart that what one step has fetched the next can read.  NULL:
+   * not needed.  The packet network of tori alone. */
+  void (*prefetch) (void *client, const SimMessage *message, uint32_t step);
 } SimClient;
+
+#define SIM_PREFETCH_STEPS 4u
 
 typedef struct SimNetwork SimNetwork;
 typedef struct SimCounters SimCounters;

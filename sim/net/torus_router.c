@@ -237,15 +237,48 @@ deliver (Torus *net, uint32_t index)
   net->engine.base.client->delivered (net->engine.base.client_data, &message, net->engine.now_ps);
 }
 
+/* Events between two steps of the client's prefetch; the message of a delivery is fetched before
+ * the first. */
+#define CLIENT_STRIDE 3u
+#define CLIENT_AHEAD  (SIM_PREFETCH_STEPS * CLIENT_STRIDE)
+
+/* Step 0 fetches the message of event number `at`, later ones are the client's. */
+static inline void
+prefetch_delivery (const Torus *net, uint32_t at, uint32_t step)
+{
+  const SimSchedule *schedule = net->engine.schedule;
+  const SimNetwork *base = &net->engine.base;
+  const Message *message;
+
+  if (at >= schedule->n_due || sim_event_code (schedule->due[at]) != CODE_DELIVER)
+    return;
+  message = &net->engine.message[schedule->due[at].argument];
+  if (step > 0) {
+    base->client->prefetch (base->client_data, &message->public, step - 1);
+    return;
+  }
+  __builtin_prefetch (message, 1);
+  __builtin_prefetch (&message->public.source_rank, 1);
+}
+
 /* The client's callbacks and injections, in the order of time of each node. */
 static void
 call_client (Torus *net)
 {
+  const SimSchedule *schedule = net->engine.schedule;
+  /* In a window of few events the steps cost more than they save. */
+  bool prefetches = net->engine.base.client->prefetch != NULL && schedule->n_due > CLIENT_AHEAD;
   SimEvent event;
 
+  /* What the steps of earlier events would have been for the first of the window. */
+  for (uint32_t step = 0; step <= SIM_PREFETCH_STEPS && prefetches; step++)
+    for (uint32_t at = 0; at <= CLIENT_AHEAD - step * CLIENT_STRIDE; at++)
+      prefetch_delivery (net, at, step);
   while (sim_schedule_pop (net->engine.schedule, &event)) {
     uint32_t node = sim_event_node (event);
 
+    for (uint32_t step = 0; step <= SIM_PREFETCH_STEPS && prefetches; step++)
+      prefetch_delivery (net, schedule->next_due + CLIENT_AHEAD - step * CLIENT_STRIDE, step);
     net->engine.now_ps = event.at_ps;
     switch (sim_event_code (event)) {
     case CODE_INJECT: torus_inject (net, node, event.argument); break;

@@ -3,12 +3,11 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/replay/matching.h"
 
-#include "base/small_map.h"
 #include "mpi/operation.h"
 
 #include <glib.h>
 
-#define FIRST_BUCKETS 4u
+#define SERIAL_MASK 0x7fffffffu
 
 /* -- entries ------------------------------------------------------------- */
 
@@ -61,7 +60,7 @@ list_remove (SimMatchPool *pool, uint32_t *first, uint32_t *last, uint32_t entry
   *(newer == TOPO_NONE ? last : &pool->entries[newer].older) = older;
 }
 
-/* -- buckets ------------------------------------------------------------- */
+/* -- sources ------------------------------------------------------------- */
 
 static bool
 is_wild (SimEnvelope envelope)
@@ -69,101 +68,65 @@ is_wild (SimEnvelope envelope)
   return envelope.source == TOPO_NONE || envelope.tag == TRACE_ANY_TAG;
 }
 
-static uint32_t
-envelope_hash (SimEnvelope key)
+static BaseMapEntry *
+source_at (SimMatchQueue *queue, uint32_t source)
 {
-  return base_map_hash (base_map_hash (base_map_hash (key.source) + (uint32_t) key.tag) +
-                        key.context);
+  BaseMapEntry *it = base_map_find (&queue->sources, source);
+
+  if (it != NULL)
+    return it;
+  it = base_map_add (&queue->sources, source, TOPO_NONE);
+  it->value[SIM_MATCH_RECEIVED] = 0;
+  return it;
 }
 
-/* The place of a key, or the free one where it would go. */
-static SimMatchBucket *
-bucket_place (const SimMatchQueue *queue, SimEnvelope key)
+uint32_t *
+sim_match_received (SimMatchQueue *queue, uint32_t source)
 {
-  uint32_t mask = queue->capacity - 1;
-  uint32_t place = envelope_hash (key) & mask;
-
-  for (;; place = (place + 1) & mask) {
-    SimMatchBucket *it = &queue->buckets[place];
-
-    if (it->first == TOPO_NONE ||
-        (it->key.context == key.context && it->key.source == key.source && it->key.tag == key.tag))
-      return it;
-  }
-}
-
-static SimMatchBucket *
-bucket_find (const SimMatchQueue *queue, SimEnvelope key)
-{
-  SimMatchBucket *bucket;
-
-  if (queue->n_buckets == 0)
-    return NULL;
-  bucket = bucket_place (queue, key);
-  return bucket->first == TOPO_NONE ? NULL : bucket;
+  return &source_at (queue, source)->value[SIM_MATCH_RECEIVED];
 }
 
 static void
-bucket_append (SimMatchPool *pool, SimMatchQueue *queue, uint32_t entry)
+source_append (SimMatchPool *pool, SimMatchQueue *queue, uint32_t entry)
 {
-  SimEnvelope key = pool->entries[entry].envelope;
-  SimMatchBucket *bucket;
+  BaseMapEntry *source = source_at (queue, pool->entries[entry].envelope.source);
 
-  if (4 * (queue->n_buckets + 1) > 3 * queue->capacity) {
-    SimMatchBucket *old = queue->buckets;
-    uint32_t old_capacity = queue->capacity;
-
-    queue->capacity = MAX (FIRST_BUCKETS, 2 * old_capacity);
-    queue->buckets = g_new (SimMatchBucket, queue->capacity);
-    for (uint32_t place = 0; place < queue->capacity; place++)
-      queue->buckets[place].first = TOPO_NONE;
-    for (uint32_t place = 0; place < old_capacity; place++)
-      if (old[place].first != TOPO_NONE)
-        *bucket_place (queue, old[place].key) = old[place];
-    g_free (old);
-  }
-  bucket = bucket_place (queue, key);
   pool->entries[entry].next = TOPO_NONE;
-  if (bucket->first == TOPO_NONE) {
-    *bucket = (SimMatchBucket){ key, entry, entry };
-    queue->n_buckets++;
-    return;
-  }
-  pool->entries[bucket->last].next = entry;
-  bucket->last = entry;
+  if (source->value[SIM_MATCH_FIRST] == TOPO_NONE)
+    source->value[SIM_MATCH_FIRST] = entry;
+  else
+    pool->entries[source->value[SIM_MATCH_LAST]].next = entry;
+  source->value[SIM_MATCH_LAST] = entry;
 }
 
 /* Unlinks `entry`, which follows `before` (TOPO_NONE: is the first). */
 static void
-bucket_unlink (SimMatchPool *pool, SimMatchQueue *queue, SimMatchBucket *bucket, uint32_t before,
-               uint32_t entry)
+source_unlink (SimMatchPool *pool, BaseMapEntry *source, uint32_t before, uint32_t entry)
 {
-  uint32_t next = pool->entries[entry].next, mask = queue->capacity - 1;
-  uint32_t hole = (uint32_t) (bucket - queue->buckets);
+  uint32_t next = pool->entries[entry].next;
 
-  if (before != TOPO_NONE) {
-    pool->entries[before].next = next;
-    if (next == TOPO_NONE)
-      bucket->last = before;
-    return;
-  }
-  if (next != TOPO_NONE) {
-    bucket->first = next;
-    return;
-  }
-  /* The bucket goes.  As in base_map_remove(), buckets that probed past the hole
-   * move up. */
-  for (uint32_t place = (hole + 1) & mask; queue->buckets[place].first != TOPO_NONE;
-       place = (place + 1) & mask) {
-    uint32_t home = envelope_hash (queue->buckets[place].key) & mask;
+  *(before == TOPO_NONE ? &source->value[SIM_MATCH_FIRST] : &pool->entries[before].next) = next;
+  if (next == TOPO_NONE)
+    source->value[SIM_MATCH_LAST] = before;
+}
 
-    if (((place - home) & mask) >= ((place - hole) & mask)) {
-      queue->buckets[hole] = queue->buckets[place];
-      hole = place;
-    }
+/* The oldest entry with this envelope of the one queue or the other; *before is the one that it
+ * follows. */
+static uint32_t
+source_find (const SimMatchPool *pool, const BaseMapEntry *source, SimEnvelope envelope,
+             bool posted, uint32_t *before)
+{
+  uint32_t entry = source == NULL ? TOPO_NONE : source->value[SIM_MATCH_FIRST];
+
+  for (*before = TOPO_NONE; entry != TOPO_NONE; entry = pool->entries[entry].next) {
+    const SimMatchEntry *it = &pool->entries[entry];
+
+    if (it->posted == posted && it->envelope.tag == envelope.tag &&
+        it->envelope.context == envelope.context)
+      break;
+    *before = entry;
   }
-  queue->buckets[hole].first = TOPO_NONE;
-  queue->n_buckets--;
+  return entry;
 }
 
 /* -- the queues ---------------------------------------------------------- */
@@ -193,7 +156,7 @@ sim_match_queue_init (SimMatchQueue *queue)
 void
 sim_match_queue_clear (SimMatchQueue *queue)
 {
-  g_free (queue->buckets);
+  base_map_clear (&queue->sources);
   sim_match_queue_init (queue);
 }
 
@@ -205,18 +168,20 @@ sim_match_accepts (SimEnvelope wanted, SimEnvelope sent)
          (wanted.tag == TRACE_ANY_TAG || wanted.tag == sent.tag);
 }
 
+/* The unexpected message that such a receive takes; *before is the one of the same source that it
+ * follows, which only a receive without wildcards learns. */
 static uint32_t
-unexpected_find (const SimMatchPool *pool, const SimMatchQueue *queue, SimEnvelope wanted)
+unexpected_find (const SimMatchPool *pool, const SimMatchQueue *queue, SimEnvelope wanted,
+                 uint32_t *before)
 {
   uint32_t entry = queue->first_waiting;
 
+  *before = TOPO_NONE;
   if (queue->n_unexpected == 0)
     return TOPO_NONE;
-  if (!is_wild (wanted)) {
-    const SimMatchBucket *bucket = bucket_find (queue, wanted);
-
-    return bucket != NULL && !pool->entries[bucket->first].posted ? bucket->first : TOPO_NONE;
-  }
+  if (!is_wild (wanted))
+    return source_find (pool, base_map_find (&queue->sources, wanted.source), wanted, false,
+                        before);
   while (entry != TOPO_NONE && !sim_match_accepts (wanted, pool->entries[entry].envelope))
     entry = pool->entries[entry].newer;
   return entry;
@@ -225,27 +190,28 @@ unexpected_find (const SimMatchPool *pool, const SimMatchQueue *queue, SimEnvelo
 uint32_t
 sim_match_arrive (SimMatchPool *pool, SimMatchQueue *queue, SimEnvelope envelope, uint32_t transfer)
 {
-  SimMatchBucket *bucket = bucket_find (queue, envelope);
-  uint32_t exact =
-      bucket != NULL && pool->entries[bucket->first].posted ? bucket->first : TOPO_NONE;
+  BaseMapEntry *source = base_map_find (&queue->sources, envelope.source);
+  uint32_t before, exact = source_find (pool, source, envelope, true, &before);
   uint32_t wild = queue->first_wild;
 
   while (wild != TOPO_NONE && !sim_match_accepts (pool->entries[wild].envelope, envelope))
     wild = pool->entries[wild].newer;
   if (exact == TOPO_NONE && wild == TOPO_NONE) {
-    uint32_t entry = entry_take (
-        pool, (SimMatchEntry){ .envelope = envelope, .item = transfer, .serial = queue->serial++ });
+    uint32_t entry = entry_take (pool, (SimMatchEntry){ .envelope = envelope,
+                                                        .item = transfer,
+                                                        .serial = queue->serial++ & SERIAL_MASK });
 
-    bucket_append (pool, queue, entry);
+    source_append (pool, queue, entry);
     list_append (pool, &queue->first_waiting, &queue->last_waiting, entry);
     queue->n_unexpected++;
     return TOPO_NONE;
   }
   queue->n_posted--;
-  /* The difference is taken modulo 2^32, as serials may wrap. */
-  if (exact != TOPO_NONE && (wild == TOPO_NONE || (int32_t) (pool->entries[exact].serial -
-                                                             pool->entries[wild].serial) < 0)) {
-    bucket_unlink (pool, queue, bucket, TOPO_NONE, exact);
+  /* The difference is taken modulo 2^31, as serials wrap. */
+  if (exact != TOPO_NONE &&
+      (wild == TOPO_NONE || ((pool->entries[exact].serial - pool->entries[wild].serial) &
+                             SERIAL_MASK) > SERIAL_MASK / 2)) {
+    source_unlink (pool, source, before, exact);
     return entry_give (pool, exact);
   }
   list_remove (pool, &queue->first_wild, &queue->last_wild, wild);
@@ -255,23 +221,27 @@ sim_match_arrive (SimMatchPool *pool, SimMatchQueue *queue, SimEnvelope envelope
 uint32_t
 sim_match_post (SimMatchPool *pool, SimMatchQueue *queue, SimEnvelope envelope, uint32_t request)
 {
-  uint32_t found = unexpected_find (pool, queue, envelope);
+  uint32_t before, found = unexpected_find (pool, queue, envelope, &before);
+  BaseMapEntry *source;
 
   if (found == TOPO_NONE) {
     uint32_t entry = entry_take (pool, (SimMatchEntry){ .envelope = envelope,
                                                         .item = request,
-                                                        .serial = queue->serial++,
+                                                        .serial = queue->serial++ & SERIAL_MASK,
                                                         .posted = true });
 
     if (is_wild (envelope))
       list_append (pool, &queue->first_wild, &queue->last_wild, entry);
     else
-      bucket_append (pool, queue, entry);
+      source_append (pool, queue, entry);
     queue->n_posted++;
     return TOPO_NONE;
   }
-  /* The oldest message of all that match is the oldest of its own key. */
-  bucket_unlink (pool, queue, bucket_find (queue, pool->entries[found].envelope), TOPO_NONE, found);
+  source = base_map_find (&queue->sources, pool->entries[found].envelope.source);
+  /* The oldest message of all that match is the oldest of its own envelope. */
+  if (is_wild (envelope))
+    source_find (pool, source, pool->entries[found].envelope, false, &before);
+  source_unlink (pool, source, before, found);
   list_remove (pool, &queue->first_waiting, &queue->last_waiting, found);
   queue->n_unexpected--;
   return entry_give (pool, found);
@@ -281,12 +251,13 @@ bool
 sim_match_cancel (SimMatchPool *pool, SimMatchQueue *queue, SimEnvelope envelope, uint32_t request)
 {
   bool wild = is_wild (envelope);
-  SimMatchBucket *bucket = wild ? NULL : bucket_find (queue, envelope);
+  BaseMapEntry *source = wild ? NULL : base_map_find (&queue->sources, envelope.source);
   uint32_t entry = queue->first_wild, before = TOPO_NONE;
 
   if (!wild)
-    entry = bucket != NULL && pool->entries[bucket->first].posted ? bucket->first : TOPO_NONE;
-  while (entry != TOPO_NONE && pool->entries[entry].item != request) {
+    entry = source == NULL ? TOPO_NONE : source->value[SIM_MATCH_FIRST];
+  while (entry != TOPO_NONE &&
+         (!pool->entries[entry].posted || pool->entries[entry].item != request)) {
     before = entry;
     entry = wild ? pool->entries[entry].newer : pool->entries[entry].next;
   }
@@ -295,7 +266,7 @@ sim_match_cancel (SimMatchPool *pool, SimMatchQueue *queue, SimEnvelope envelope
   if (wild)
     list_remove (pool, &queue->first_wild, &queue->last_wild, entry);
   else
-    bucket_unlink (pool, queue, bucket, before, entry);
+    source_unlink (pool, source, before, entry);
   entry_give (pool, entry);
   queue->n_posted--;
   return true;
@@ -304,7 +275,7 @@ sim_match_cancel (SimMatchPool *pool, SimMatchQueue *queue, SimEnvelope envelope
 uint32_t
 sim_match_probe (const SimMatchPool *pool, const SimMatchQueue *queue, SimEnvelope envelope)
 {
-  uint32_t entry = unexpected_find (pool, queue, envelope);
+  uint32_t before, entry = unexpected_find (pool, queue, envelope, &before);
 
   return entry == TOPO_NONE ? TOPO_NONE : pool->entries[entry].item;
 }

@@ -9,14 +9,17 @@
  * stable one, so it does not depend on how posts and arrivals interleave;
  * the replay relies on it when it posts receives ahead of network time.
  *
- *   table    (context, source, tag) -> oldest ... newest     both queues; a
- *            key never has posted and unexpected entries at once
+ *   source   receives posted for it alone and its unexpected messages, oldest
+ *            first; a (context, tag) never has both
  *   wild     posted receives with a wildcard, oldest first
  *   waiting  all unexpected messages, oldest first
  *
- * so that only receives with wildcards cost a search. */
+ * so that receives with wildcards cost a search, and others one among what is
+ * open with the same source, which a rank has few of.  The replay needs a
+ * record per source anyway, for the number of messages that have come. */
 #pragma once
 
+#include "base/small_map.h"
 #include "topology/shape.h"
 
 #include <stdbool.h>
@@ -30,11 +33,11 @@ typedef struct {
 
 typedef struct {
   SimEnvelope envelope;
-  uint32_t item;         /* the caller's: a request or a transfer */
-  uint32_t serial;       /* age within the queue */
-  uint32_t next;         /* of the same key; or the chain of free entries */
+  uint32_t item;        /* the caller's: a request or a transfer */
+  uint32_t serial : 31; /* age within the queue */
+  bool posted : 1;
+  uint32_t next;         /* of the same source; or the chain of free entries */
   uint32_t older, newer; /* in `wild` or `waiting` */
-  bool posted;
 } SimMatchEntry;
 
 /* Entries of all ranks. */
@@ -43,15 +46,12 @@ typedef struct {
   uint32_t n, capacity, first_free;
 } SimMatchPool;
 
-typedef struct {
-  SimEnvelope key;
-  uint32_t first, last; /* entries; first == TOPO_NONE: a free place */
-} SimMatchBucket;
+/* What is noted of a source. */
+enum { SIM_MATCH_RECEIVED, SIM_MATCH_FIRST, SIM_MATCH_LAST };
 
 /* One rank's. */
 typedef struct {
-  SimMatchBucket *buckets; /* [capacity] open addressing */
-  uint32_t n_buckets, capacity;
+  BaseMap sources; /* source -> messages received, first entry, last entry */
   uint32_t first_wild, last_wild, first_waiting, last_waiting;
   uint32_t n_posted, n_unexpected;
   uint32_t serial;
@@ -61,6 +61,10 @@ void sim_match_pool_init (SimMatchPool *pool);
 void sim_match_pool_clear (SimMatchPool *pool);
 void sim_match_queue_init (SimMatchQueue *queue);
 void sim_match_queue_clear (SimMatchQueue *queue);
+
+/* Messages received from a source so far, to be counted by the caller; 0 at first, modulo 2^32.
+ * The pointer holds until the next call that adds a source. */
+uint32_t *sim_match_received (SimMatchQueue *queue, uint32_t source);
 
 /* A message has come: returns the receive that takes it, which is no longer
  * posted, or TOPO_NONE; then the message is kept as unexpected. */

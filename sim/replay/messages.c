@@ -10,8 +10,6 @@
  * are kept back. */
 #include "sim/replay/replay_private.h"
 
-enum { SENT, RECEIVED };
-
 uint32_t
 sim_transfer_take (SimReplay *replay, SimTransfer value)
 {
@@ -22,7 +20,8 @@ sim_transfer_take (SimReplay *replay, SimTransfer value)
   else {
     if (replay->n_transfers == replay->transfers_capacity) {
       replay->transfers_capacity = MAX (256u, 2 * replay->transfers_capacity);
-      replay->transfers = g_renew (SimTransfer, replay->transfers, replay->transfers_capacity);
+      replay->transfers = sim_records_resize (replay->transfers, replay->n_transfers,
+                                              replay->transfers_capacity, sizeof (SimTransfer));
     }
     transfer = replay->n_transfers++;
   }
@@ -49,16 +48,17 @@ void
 sim_message_send (SimReplay *replay, uint32_t request)
 {
   SimRequest it = replay->requests[request];
-  uint32_t serial = base_map_add (&replay->ranks[it.rank].peers, it.peer, 0)->value[SENT]++;
-  uint32_t transfer = sim_transfer_take (replay, (SimTransfer){ .bytes = it.bytes,
-                                                                .envelope = it.envelope,
-                                                                .destination = it.peer,
-                                                                .serial = serial,
-                                                                .send_request = request,
-                                                                .receive_request = TOPO_NONE,
-                                                                .next = TOPO_NONE });
+  uint32_t serial = sim_edges_send (replay->edges, it.rank, it.peer, it.bytes);
+  uint32_t transfer =
+      sim_transfer_take (replay, (SimTransfer){ .bytes = it.bytes,
+                                                .envelope = sim_request_envelope (&it),
+                                                .destination = it.peer,
+                                                .serial = serial,
+                                                .send_request = request,
+                                                .next = TOPO_NONE });
 
-  sim_message_count (replay, it.rank, it.peer, it.bytes);
+  replay->result.messages++;
+  replay->result.message_bytes += it.bytes;
   if (replay->timeline != NULL) {
     /* A graph has charged its processor already. */
     int64_t charged_ps = replay->graphs == NULL ? 0 : replay->parameters->mpi.send_overhead_ps;
@@ -88,7 +88,8 @@ sim_message_post (SimReplay *replay, uint32_t request)
 
   it->at_ps = rank->local_ps;
   rank->open_receives++;
-  transfer = sim_match_post (&replay->match_pool, &rank->matching, it->envelope, request);
+  transfer =
+      sim_match_post (&replay->match_pool, &rank->matching, sim_request_envelope (it), request);
   if (transfer != TOPO_NONE)
     transfer_match (replay, transfer, request, SIM_MATCHED_BY_POST);
 }
@@ -121,11 +122,10 @@ void
 sim_message_arrive (SimReplay *replay, uint32_t transfer)
 {
   SimTransfer *it = &replay->transfers[transfer];
-  uint32_t destination = it->destination, source = it->envelope.source;
+  uint32_t destination = it->destination, source = it->envelope.source, serial = it->serial;
   SimRank *rank = &replay->ranks[destination];
-  uint32_t *expected = &base_map_add (&rank->peers, source, 0)->value[RECEIVED];
 
-  if (it->serial != *expected) {
+  if (serial != *sim_match_received (&rank->matching, source)) {
     it->next = rank->first_early;
     rank->first_early = transfer;
     return;
@@ -133,12 +133,12 @@ sim_message_arrive (SimReplay *replay, uint32_t transfer)
   while (transfer != TOPO_NONE) {
     uint32_t *link = &rank->first_early;
 
-    (*expected)++;
+    *sim_match_received (&rank->matching, source) = ++serial;
     envelope_accept (replay, transfer);
     /* The next of the pair may be among those that came early. */
     for (; *link != TOPO_NONE; link = &it->next) {
       it = &replay->transfers[*link];
-      if (it->envelope.source == source && it->serial == *expected)
+      if (it->envelope.source == source && it->serial == serial)
         break;
     }
     transfer = *link;

@@ -173,7 +173,8 @@ fetch (SimReplay *replay, uint32_t transfer, int64_t at_ps)
   if (is_paced (replay, it, &piece_bytes, &window_bytes)) {
     Pacer *pacer = pacer_of (replay, it->destination);
 
-    it->piece_bytes = (uint32_t) piece_bytes;
+    g_assert (piece_bytes <= UINT16_MAX);
+    it->piece_bytes = (uint16_t) piece_bytes;
     pacer_append (replay, pacer, transfer);
     pacer_run (replay, pacer, window_bytes);
   } else

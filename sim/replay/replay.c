@@ -3,6 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/replay/replay_private.h"
 
+#include <string.h>
+#include <sys/mman.h>
+
 /* Calls that a rank may make ahead of the network's time: bounds the sends
  * that wait in the network, and how late a request to send is answered by a
  * rank that makes many calls without ever blocking. */
@@ -10,6 +13,42 @@
 
 /* Ranks that a deadlock's message names. */
 #define RANKS_NAMED 10
+
+/* -- tables of records --------------------------------------------------- */
+
+/* The byte before the first record says how far the block's beginning is. */
+static void *
+records_block (void *records)
+{
+  return records == NULL ? NULL : (uint8_t *) records - ((uint8_t *) records)[-1];
+}
+
+void *
+sim_records_resize (void *records, size_t n_used, size_t n_records, size_t size)
+{
+  size_t before = records == NULL ? 0 : ((uint8_t *) records)[-1];
+  uint8_t *block = g_realloc (records_block (records), n_records * size + SIM_CACHE_LINE);
+  size_t after = SIM_CACHE_LINE - (uintptr_t) block % SIM_CACHE_LINE;
+
+  if (before != after)
+    memmove (block + after, block + before, n_used * size);
+  block[after - 1] = (uint8_t) after;
+#ifdef MADV_HUGEPAGE
+  const uintptr_t page = (uintptr_t) 2 << 20;
+  uintptr_t start = ((uintptr_t) block + page - 1) & ~(page - 1);
+  uintptr_t end = ((uintptr_t) block + n_records * size) & ~(page - 1);
+
+  if (start < end)
+    madvise ((void *) start, end - start, MADV_HUGEPAGE);
+#endif
+  return block + after;
+}
+
+void
+sim_records_free (void *records)
+{
+  g_free (records_block (records));
+}
 
 /* -- failures and warnings ------------------------------------------------- */
 
@@ -55,7 +94,7 @@ sim_rank_wait_until (SimReplay *replay, uint32_t rank, int64_t at_ps)
   if (at_ps <= it->local_ps)
     return;
   if (it->state != SIM_RANK_DONE) {
-    replay->result.ranks[rank].wait_ps += at_ps - it->local_ps;
+    it->wait_ps += at_ps - it->local_ps;
     if (replay->timeline != NULL)
       sim_timeline_wait (replay->timeline, rank, it->local_ps, at_ps);
   }
@@ -238,7 +277,58 @@ replay_sent (void *client, const SimMessage *message, int64_t now_ps)
   replay_event (client, &event, now_ps);
 }
 
-const SimClient sim_replay_client = { replay_delivered, replay_timer, replay_sent };
+/* What replay_delivered() will touch.  A message towards the destination of its transfer is its
+ * envelope, which looks for a receive, or data for a receive that is known; one back completes
+ * the send. */
+static void
+replay_prefetch (void *client, const SimMessage *message, uint32_t step)
+{
+  const SimReplay *replay = client;
+  const SimRank *rank = &replay->ranks[message->destination_rank];
+  uint32_t kind = sim_cookie_kind (message->cookie), source = message->source_rank;
+  const SimTransfer *transfer = &replay->transfers[sim_cookie_low (message->cookie)];
+  const BaseMap *sources = &rank->matching.sources;
+  uint32_t request = TOPO_NONE, entry = TOPO_NONE;
+  const BaseMapEntry *home = NULL;
+
+  if (step == 0) {
+    __builtin_prefetch (rank, 1);
+    __builtin_prefetch ((const char *) rank + SIM_CACHE_LINE, 1);
+    if (kind != SIM_COOKIE_DIRECT)
+      __builtin_prefetch (transfer, 1);
+    return;
+  }
+  if (kind == SIM_COOKIE_DIRECT) {
+    if (step == 1 && rank->active != NULL)
+      __builtin_prefetch (&rank->active->comm, 1);
+    return;
+  }
+  if (kind < SIM_COOKIE_PROTOCOL || message->kind == SIM_MESSAGE_REMOTE_GET)
+    return;
+  if (transfer->destination != message->destination_rank)
+    request = transfer->send_request;
+  else if (message->kind == SIM_MESSAGE_DATA)
+    request = transfer->receive_request;
+  else if (sources->capacity > 0)
+    home = &sources->entries[base_map_hash (source) & (sources->capacity - 1)];
+  if (home != NULL && step == 1)
+    __builtin_prefetch (home, 1);
+  if (home != NULL && step > 1 && home->key == source)
+    entry = home->value[SIM_MATCH_FIRST];
+  if (entry != TOPO_NONE && step == 2)
+    __builtin_prefetch (&replay->match_pool.entries[entry], 1);
+  if (entry != TOPO_NONE && step == 3 && replay->match_pool.entries[entry].posted)
+    request = replay->match_pool.entries[entry].item;
+  if (request != TOPO_NONE && (step == 1 || step == 3))
+    __builtin_prefetch (&replay->requests[request], 1);
+}
+
+const SimClient sim_replay_client = {
+  .delivered = replay_delivered,
+  .timer = replay_timer,
+  .sent = replay_sent,
+  .prefetch = replay_prefetch,
+};
 
 /* -- life ---------------------------------------------------------------- */
 
@@ -260,14 +350,13 @@ sim_replay_new (Trace *trace, const TopoMachine *machine, const TopoMapping *map
   replay->parameters = &machine->parameters;
   replay->options = *options;
   replay->n_ranks = replay->result.n_ranks = mapping->n_ranks;
-  replay->ranks = g_new (SimRank, replay->n_ranks);
+  replay->ranks = sim_records_resize (NULL, 0, replay->n_ranks, sizeof (SimRank));
   for (uint32_t rank = 0; rank < replay->n_ranks; rank++) {
     replay->ranks[rank] = (SimRank){ .node = mapping->node[rank],
                                      .first_early = TOPO_NONE,
                                      .first_deferred = TOPO_NONE,
                                      .last_deferred = TOPO_NONE,
                                      .cancel = TOPO_NONE,
-                                     .next_meeting = TOPO_NONE,
                                      .call = "the start",
                                      .state = SIM_RANK_RUNNING };
     sim_match_queue_init (&replay->ranks[rank].matching);
@@ -300,8 +389,10 @@ sim_replay_free (SimReplay *replay)
     trace_cursor_free (it->cursor);
     sim_active_clear (it);
     sim_match_queue_clear (&it->matching);
-    base_map_clear (&it->handles);
-    base_map_clear (&it->peers);
+    g_free (it->queues);
+    if (it->handles != NULL)
+      base_map_clear (it->handles);
+    g_free (it->handles);
     base_map_clear (&it->sequences);
   }
   sim_graph_free (replay);
@@ -316,9 +407,9 @@ sim_replay_free (SimReplay *replay)
   g_ptr_array_unref (replay->result.warnings);
   g_clear_error (&replay->error);
   g_free (replay->result.ranks);
-  g_free (replay->ranks);
-  g_free (replay->requests);
-  g_free (replay->transfers);
+  sim_records_free (replay->ranks);
+  sim_records_free (replay->requests);
+  sim_records_free (replay->transfers);
   if (replay->library != NULL)
     replay->protocol->free (replay);
   g_free (replay);
@@ -354,7 +445,7 @@ append_request (GString *text, const SimReplay *replay, const SimRequest *reques
     g_string_append_printf (text, " for other ranks in %s",
                             trace_op_name (active->collective.kind));
   else
-    append_envelope (text, replay, request->is_send, request->peer, request->envelope);
+    append_envelope (text, replay, request->is_send, request->peer, sim_request_envelope (request));
 }
 
 /* Its oldest operation has all that it comes after, so it is a message that
@@ -448,6 +539,7 @@ result_finish (SimReplay *replay)
     const SimRank *it = &replay->ranks[rank];
 
     result->time_ps = MAX (result->time_ps, result->ranks[rank].end_ps);
+    result->ranks[rank].wait_ps = it->wait_ps;
     result->unmatched_sends += it->matching.n_unexpected;
     for (uint32_t early = it->first_early; early != TOPO_NONE;
          early = replay->transfers[early].next)
@@ -506,6 +598,12 @@ const SimEdges *
 sim_replay_edges (const SimReplay *replay)
 {
   return replay->edges;
+}
+
+SimEdges *
+sim_replay_take_edges (SimReplay *replay)
+{
+  return g_steal_pointer (&replay->edges);
 }
 
 bool

@@ -62,6 +62,8 @@ gboolean sim_replay_run (SimReplay *replay, SimNetwork *network, GError **error)
 /* After a successful run; borrowed. */
 const SimReplayResult *sim_replay_result (const SimReplay *replay);
 const SimEdges *sim_replay_edges (const SimReplay *replay);
+/* The same, given away: the last thing that is asked of a replay. */
+SimEdges *sim_replay_take_edges (SimReplay *replay);
 
 /* Whether there were receives of any source of which the trace has the
  * source, so that recorded_sources makes a difference.  After any run. */

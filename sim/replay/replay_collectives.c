@@ -45,22 +45,14 @@ typedef struct {
 
 /* -- the collectives of a rank -------------------------------------------- */
 
-static SimEnvelope
-active_envelope (const SimActive *active, uint32_t source)
-{
-  return (SimEnvelope){ sim_context (active->comm, true), source, (int32_t) active->sequence };
-}
-
 SimActive *
 sim_active_of (const SimReplay *replay, const SimRequest *request)
 {
   for (SimActive *active = replay->ranks[request->rank].active; active != NULL;
-       active = active->next) {
-    SimEnvelope envelope = active_envelope (active, 0);
-
-    if (envelope.context == request->envelope.context && envelope.tag == request->envelope.tag)
+       active = active->next)
+    if (sim_context (active->comm, true) == request->context &&
+        (int32_t) active->sequence == request->tag)
       return active;
-  }
   return NULL;
 }
 
@@ -129,16 +121,16 @@ step_request (SimReplay *replay, SimActive *active, uint32_t peer, uint64_t byte
   uint32_t world = active_member (replay, active, peer);
 
   active->pending += !active->blocks;
-  return sim_request_take (replay,
-                           (SimRequest){
-                               .bytes = bytes,
-                               .envelope = active_envelope (active, is_send ? active->rank : world),
-                               .rank = active->rank,
-                               .peer = world,
-                               .mode = TRACE_SEND_STANDARD,
-                               .is_send = is_send,
-                               .owned = !active->blocks,
-                           });
+  return sim_request_take (replay, (SimRequest){
+                                       .bytes = bytes,
+                                       .context = sim_context (active->comm, true),
+                                       .tag = (int32_t) active->sequence,
+                                       .rank = active->rank,
+                                       .peer = world,
+                                       .mode = TRACE_SEND_STANDARD,
+                                       .is_send = is_send,
+                                       .owned = !active->blocks,
+                                   });
 }
 
 /* Called when nothing is pending; true when all is done. */
@@ -236,6 +228,27 @@ early_take (SimRank *rank, uint32_t comm, uint32_t sequence)
   return 0;
 }
 
+/* The messages to come and, in the order of the ranks, in which their edges lie, those to send. */
+static void
+direct_begin (SimReplay *replay, SimActive *active)
+{
+  const SimCollective *collective = &active->collective;
+  uint32_t early;
+
+  for (uint32_t other = 0; other < collective->n_ranks; other++) {
+    uint64_t bytes = sim_collective_direct_sent (collective, other);
+
+    if (other == collective->rank)
+      continue;
+    active->missing += sim_collective_direct_received (collective, other) > 0;
+    if (bytes > 0)
+      sim_message_count (replay, active->rank, active_member (replay, active, other), bytes);
+  }
+  early = early_take (&replay->ranks[active->rank], active->comm, active->sequence);
+  active->missing -= MIN (early, active->missing);
+  active->direct_ready = true;
+}
+
 /* Hands over a burst of messages, then the network catches up; after the last
  * one the rank waits for those to come. */
 static void
@@ -245,25 +258,14 @@ direct_continue (SimReplay *replay, SimActive *active)
   SimRank *it = &replay->ranks[active->rank];
   uint32_t n_others = collective->n_ranks - 1;
 
-  if (!active->direct_ready) {
-    uint32_t early;
-
-    active->direct_ready = true;
-    for (uint32_t source = 0; source < collective->n_ranks; source++)
-      if (source != collective->rank && sim_collective_direct_received (collective, source) > 0)
-        active->missing++;
-    early = early_take (it, active->comm, active->sequence);
-    active->missing -= MIN (early, active->missing);
-  }
+  if (!active->direct_ready)
+    direct_begin (replay, active);
   for (uint32_t sent = 0; active->step < n_others && sent < DIRECT_BURST;) {
     uint64_t bytes;
     uint32_t peer = sim_collective_direct (collective, active->step++, &bytes);
 
     if (bytes > 0) {
-      uint32_t world = active_member (replay, active, peer);
-
-      sim_message_count (replay, active->rank, world, bytes);
-      replay->protocol->direct (replay, active->rank, world, bytes,
+      replay->protocol->direct (replay, active->rank, active_member (replay, active, peer), bytes,
                                 sim_cookie (SIM_COOKIE_DIRECT, active->comm, active->sequence));
       sent++;
     }
@@ -532,7 +534,8 @@ sim_active_enter (SimReplay *replay, uint32_t rank, const TraceOp *op)
   replay->result.collectives++;
   if (op->nonblocking) {
     active->request =
-        sim_request_take (replay, (SimRequest){ .envelope = active_envelope (active, TOPO_NONE),
+        sim_request_take (replay, (SimRequest){ .context = sim_context (active->comm, true),
+                                                .tag = (int32_t) active->sequence,
                                                 .rank = rank,
                                                 .peer = TOPO_NONE,
                                                 .no_message = true,

@@ -373,7 +373,7 @@ rank_waited (SimReplay *replay, uint32_t rank)
 {
   int64_t idle_ps = replay->graphs[rank].idle_ps;
 
-  replay->result.ranks[rank].wait_ps += replay->now_ps - idle_ps;
+  replay->ranks[rank].wait_ps += replay->now_ps - idle_ps;
   if (replay->timeline != NULL)
     sim_timeline_wait (replay->timeline, rank, idle_ps, replay->now_ps);
 }

@@ -11,10 +11,11 @@
 
 #include <string.h>
 
-#define RANKS   12
-#define STEPS   60
-#define SLOTS   4
-#define HANDLES 100000 /* below: of communicators */
+#define RANKS         12
+#define STEPS         60
+#define SLOTS         4
+#define HANDLES       100  /* below: of communicators */
+#define LARGE_HANDLES 5000 /* small ones look into an array, large ones into a map */
 
 typedef struct {
   uint32_t handle, n;
@@ -53,11 +54,19 @@ add (Program *program, uint32_t rank, TraceOp op)
     script_compute (program->f.trace, rank, below (9000) * NS);
 }
 
+static uint32_t
+new_handle (Program *program)
+{
+  uint32_t number = program->next_request++;
+
+  return number % 2 == 0 ? HANDLES + number : LARGE_HANDLES + number;
+}
+
 /* A handle that the rank has to ask for. */
 static uint32_t
 open_handle (Program *program, uint32_t rank)
 {
-  uint32_t handle = HANDLES + program->next_request++;
+  uint32_t handle = new_handle (program);
 
   g_array_append_val (program->open[rank], handle);
   return handle;
@@ -149,7 +158,7 @@ static void
 step_persistent (Program *program)
 {
   uint32_t from = below (RANKS), to = (from + 1 + below (RANKS - 1)) % RANKS;
-  uint32_t handle = HANDLES + program->next_request++;
+  uint32_t handle = new_handle (program);
   uint32_t handles[] = { handle, handle };
   TraceOp init = { .kind = TRACE_OP_SEND_INIT,
                    .comm = TRACE_COMM_WORLD,
@@ -506,7 +515,9 @@ test_nothing_is_left (void)
       g_assert_null (it->active);
       g_assert_cmpuint (it->open_receives, ==, 0);
       g_assert_cmpuint (it->open_sends, ==, 0);
-      g_assert_cmpuint (it->handles.n, ==, 0);
+      for (uint32_t handle = 0; handle < it->n_queues; handle++)
+        g_assert_cmpuint (it->queues[handle], ==, TOPO_NONE);
+      g_assert_true (it->handles == NULL || it->handles->n == 0);
       g_assert_true (it->early_direct == NULL || it->early_direct->len == 0);
     }
     program_clear (&program);

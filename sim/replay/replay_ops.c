@@ -21,7 +21,11 @@
 
 /* -- requests ------------------------------------------------------------ */
 
-enum { OLDEST, YOUNGEST, TEMPLATE };
+/* Handles are small numbers in most traces, and these look into an array; others, and templates,
+ * which few handles have, are in a map. */
+#define ARRAY_HANDLES 1024u
+
+enum { YOUNGEST, TEMPLATE };
 
 uint32_t
 sim_request_take (SimReplay *replay, SimRequest value)
@@ -33,7 +37,8 @@ sim_request_take (SimReplay *replay, SimRequest value)
   else {
     if (replay->n_requests == replay->requests_capacity) {
       replay->requests_capacity = MAX (256u, 2 * replay->requests_capacity);
-      replay->requests = g_renew (SimRequest, replay->requests, replay->requests_capacity);
+      replay->requests = sim_records_resize (replay->requests, replay->n_requests,
+                                             replay->requests_capacity, sizeof (SimRequest));
     }
     request = replay->n_requests++;
   }
@@ -100,60 +105,120 @@ handle_is_possible (SimReplay *replay, uint32_t rank, uint32_t handle)
   return handle != UINT32_MAX;
 }
 
-void
-sim_handle_push (SimReplay *replay, uint32_t rank, uint32_t handle, uint32_t request)
+/* The entry of a handle in the map; NULL: none. */
+static BaseMapEntry *
+handle_find (const SimRank *rank, uint32_t handle)
+{
+  return rank->handles == NULL ? NULL : base_map_find (rank->handles, handle);
+}
+
+static BaseMapEntry *
+handle_add (SimRank *rank, uint32_t handle)
+{
+  if (rank->handles == NULL)
+    rank->handles = g_new0 (BaseMap, 1);
+  return base_map_add (rank->handles, handle, TOPO_NONE);
+}
+
+/* Where the youngest request of a handle is noted; NULL: nowhere, it has none. */
+static uint32_t *
+handle_queue (const SimRank *rank, uint32_t handle)
 {
   BaseMapEntry *entry;
 
+  if (handle < ARRAY_HANDLES)
+    return handle < rank->n_queues ? &rank->queues[handle] : NULL;
+  entry = handle_find (rank, handle);
+  return entry == NULL ? NULL : &entry->value[YOUNGEST];
+}
+
+/* The same, made if it is not there. */
+static uint32_t *
+handle_queue_add (SimRank *rank, uint32_t handle)
+{
+  uint32_t n = MAX (32u, rank->n_queues);
+
+  if (handle >= ARRAY_HANDLES)
+    return &handle_add (rank, handle)->value[YOUNGEST];
+  if (handle >= rank->n_queues) {
+    while (n <= handle)
+      n *= 2;
+    rank->queues = g_renew (uint32_t, rank->queues, n);
+    while (rank->n_queues < n)
+      rank->queues[rank->n_queues++] = TOPO_NONE;
+  }
+  return &rank->queues[handle];
+}
+
+void
+sim_handle_push (SimReplay *replay, uint32_t rank, uint32_t handle, uint32_t request)
+{
+  uint32_t *youngest;
+
   if (!handle_is_possible (replay, rank, handle))
     return;
-  entry = base_map_add (&replay->ranks[rank].handles, handle, TOPO_NONE);
-  if (entry->value[OLDEST] == TOPO_NONE)
-    entry->value[OLDEST] = request;
-  else
-    replay->requests[entry->value[YOUNGEST]].next = request;
-  entry->value[YOUNGEST] = request;
+  youngest = handle_queue_add (&replay->ranks[rank], handle);
+  if (*youngest == TOPO_NONE)
+    replay->requests[request].next = request;
+  else {
+    replay->requests[request].next = replay->requests[*youngest].next;
+    replay->requests[*youngest].next = request;
+  }
+  *youngest = request;
+}
+
+/* The oldest request of a handle; TOPO_NONE: it has none. */
+static uint32_t
+handle_oldest (const SimReplay *replay, uint32_t rank, uint32_t handle)
+{
+  const uint32_t *youngest = handle_queue (&replay->ranks[rank], handle);
+
+  return youngest == NULL || *youngest == TOPO_NONE ? TOPO_NONE : replay->requests[*youngest].next;
 }
 
 static uint32_t
 handle_pop (SimReplay *replay, uint32_t rank, uint32_t handle)
 {
-  BaseMap *handles = &replay->ranks[rank].handles;
-  BaseMapEntry *entry = base_map_find (handles, handle);
-  uint32_t request = entry == NULL ? TOPO_NONE : entry->value[OLDEST];
+  uint32_t *youngest = handle_queue (&replay->ranks[rank], handle), oldest;
+  BaseMapEntry *entry;
 
-  if (request == TOPO_NONE)
+  if (youngest == NULL || *youngest == TOPO_NONE)
     return TOPO_NONE;
-  entry->value[OLDEST] = replay->requests[request].next;
-  replay->requests[request].next = TOPO_NONE;
-  if (entry->value[OLDEST] == TOPO_NONE && entry->value[TEMPLATE] == TOPO_NONE)
-    base_map_remove (handles, entry);
-  return request;
+  oldest = replay->requests[*youngest].next;
+  if (oldest == *youngest)
+    *youngest = TOPO_NONE;
+  else
+    replay->requests[*youngest].next = replay->requests[oldest].next;
+  replay->requests[oldest].next = TOPO_NONE;
+  entry = handle < ARRAY_HANDLES ? NULL : handle_find (&replay->ranks[rank], handle);
+  if (entry != NULL && entry->value[YOUNGEST] == TOPO_NONE && entry->value[TEMPLATE] == TOPO_NONE)
+    base_map_remove (replay->ranks[rank].handles, entry);
+  return oldest;
 }
 
-/* The OLDEST request of a handle, or its TEMPLATE; TOPO_NONE: none. */
+/* TOPO_NONE: none. */
 static uint32_t
-handle_request (const SimReplay *replay, uint32_t rank, uint32_t handle, uint32_t which)
+handle_template (const SimReplay *replay, uint32_t rank, uint32_t handle)
 {
-  const BaseMapEntry *entry = base_map_find (&replay->ranks[rank].handles, handle);
+  const BaseMapEntry *entry = handle_find (&replay->ranks[rank], handle);
 
-  return entry == NULL ? TOPO_NONE : entry->value[which];
+  return entry == NULL ? TOPO_NONE : entry->value[TEMPLATE];
 }
 
 static void
 handle_set_template (SimReplay *replay, uint32_t rank, uint32_t handle, uint32_t request)
 {
-  BaseMap *handles = &replay->ranks[rank].handles;
+  SimRank *it = &replay->ranks[rank];
   BaseMapEntry *entry;
 
   if (!handle_is_possible (replay, rank, handle))
     return;
-  entry = base_map_add (handles, handle, TOPO_NONE);
+  entry = handle_add (it, handle);
   if (entry->value[TEMPLATE] != TOPO_NONE)
     request_give (replay, entry->value[TEMPLATE]);
   entry->value[TEMPLATE] = request;
-  if (entry->value[OLDEST] == TOPO_NONE && request == TOPO_NONE)
-    base_map_remove (handles, entry);
+  if (entry->value[YOUNGEST] == TOPO_NONE && request == TOPO_NONE)
+    base_map_remove (it->handles, entry);
 }
 
 /* -- calls that are no communication ----------------------------------------- */
@@ -242,14 +307,14 @@ send_new (SimReplay *replay, uint32_t rank, const TraceOp *op)
     sim_report_warn (replay, rank, SIM_WARNING_UNKNOWN_SIZE);
     bytes = 0;
   }
-  return sim_request_take (replay,
-                           (SimRequest){ .bytes = bytes,
-                                         .envelope = { sim_context (comm, false), rank, op->tag },
-                                         .rank = rank,
-                                         .peer = peer,
-                                         .mode = (uint8_t) op->mode,
-                                         .is_send = true,
-                                         .no_message = op->peer == TRACE_PROC_NULL });
+  return sim_request_take (replay, (SimRequest){ .bytes = bytes,
+                                                 .context = sim_context (comm, false),
+                                                 .tag = op->tag,
+                                                 .rank = rank,
+                                                 .peer = peer,
+                                                 .mode = (uint8_t) op->mode,
+                                                 .is_send = true,
+                                                 .no_message = op->peer == TRACE_PROC_NULL });
 }
 
 /* Whom a receive or probe is posted for. */
@@ -271,12 +336,12 @@ receive_new (SimReplay *replay, uint32_t rank, const TraceOp *op, int32_t source
   source = source_of (replay, op, source);
   if (comm == TRACE_COMMS_NULL || !sim_ops_peer (replay, rank, comm, source, &peer))
     return TOPO_NONE;
-  return sim_request_take (replay,
-                           (SimRequest){ .bytes = bytes,
-                                         .envelope = { sim_context (comm, false), peer, tag },
-                                         .rank = rank,
-                                         .peer = peer,
-                                         .no_message = source == TRACE_PROC_NULL });
+  return sim_request_take (replay, (SimRequest){ .bytes = bytes,
+                                                 .context = sim_context (comm, false),
+                                                 .tag = tag,
+                                                 .rank = rank,
+                                                 .peer = peer,
+                                                 .no_message = source == TRACE_PROC_NULL });
 }
 
 uint32_t
@@ -367,7 +432,7 @@ op_start (SimReplay *replay, uint32_t rank, const TraceOp *op)
 {
   for (uint32_t i = 0; i < op->n_requests; i++) {
     uint32_t handle = op->requests[i];
-    uint32_t model = handle_request (replay, rank, handle, TEMPLATE);
+    uint32_t model = handle_template (replay, rank, handle);
 
     if (model == TOPO_NONE)
       sim_report_warn (replay, rank, SIM_WARNING_UNKNOWN_REQUEST);
@@ -406,8 +471,7 @@ op_probe (SimReplay *replay, uint32_t rank, const TraceOp *op)
 static bool
 is_known (const SimReplay *replay, uint32_t rank, uint32_t handle)
 {
-  return handle == TRACE_REQUEST_NULL ||
-         handle_request (replay, rank, handle, TEMPLATE) != TOPO_NONE;
+  return handle == TRACE_REQUEST_NULL || handle_template (replay, rank, handle) != TOPO_NONE;
 }
 
 static void
@@ -444,34 +508,41 @@ op_wait_some (SimReplay *replay, uint32_t rank, const TraceOp *op)
   }
 }
 
+static void
+await_all (SimReplay *replay, uint32_t rank, uint32_t handle)
+{
+  uint32_t request;
+
+  while ((request = handle_pop (replay, rank, handle)) != TOPO_NONE)
+    sim_request_await (replay, request);
+}
+
 /* All handles with operations that have begun. */
 static void
 op_wait_outstanding (SimReplay *replay, uint32_t rank, const TraceOp *op)
 {
-  const BaseMap *map = &replay->ranks[rank].handles;
-  g_autoptr (GArray) handles = g_array_new (FALSE, FALSE, sizeof (uint32_t));
+  const SimRank *it = &replay->ranks[rank];
+  g_autoptr (GArray) others = g_array_new (FALSE, FALSE, sizeof (uint32_t));
 
-  for (uint32_t place = 0; place < map->capacity; place++)
-    if (map->entries[place].key != UINT32_MAX && map->entries[place].value[OLDEST] != TOPO_NONE)
-      g_array_append_val (handles, map->entries[place].key);
   op_call (replay, rank, op);
-  for (uint32_t i = 0; i < handles->len; i++) {
-    uint32_t handle = g_array_index (handles, uint32_t, i), request;
-
-    while ((request = handle_pop (replay, rank, handle)) != TOPO_NONE)
-      sim_request_await (replay, request);
-  }
+  for (uint32_t handle = 0; handle < it->n_queues; handle++)
+    await_all (replay, rank, handle);
+  /* Listed first: removing moves the entries of the map. */
+  for (uint32_t place = 0; it->handles != NULL && place < it->handles->capacity; place++)
+    if (it->handles->entries[place].key != UINT32_MAX)
+      g_array_append_val (others, it->handles->entries[place].key);
+  for (uint32_t i = 0; i < others->len; i++)
+    await_all (replay, rank, g_array_index (others, uint32_t, i));
 }
 
 static void
 op_request_free (SimReplay *replay, uint32_t rank, const TraceOp *op)
 {
   uint32_t handle = op->n_requests > 0 ? op->requests[0] : TRACE_REQUEST_NULL, request;
-  bool persistent = handle_request (replay, rank, handle, TEMPLATE) != TOPO_NONE;
+  bool persistent = handle_template (replay, rank, handle) != TOPO_NONE;
 
   op_call (replay, rank, op);
-  if (!is_known (replay, rank, handle) &&
-      handle_request (replay, rank, handle, OLDEST) == TOPO_NONE)
+  if (!is_known (replay, rank, handle) && handle_oldest (replay, rank, handle) == TOPO_NONE)
     sim_report_warn (replay, rank, SIM_WARNING_UNKNOWN_REQUEST);
   /* All that a persistent one has started, or the oldest of a shared one. */
   while ((request = handle_pop (replay, rank, handle)) != TOPO_NONE) {
@@ -498,7 +569,7 @@ sim_ops_take_back (SimReplay *replay, uint32_t rank)
     return;
   request = &replay->requests[number];
   if (!request->complete && !request->is_send && !request->no_message &&
-      sim_match_cancel (&replay->match_pool, &it->matching, request->envelope, number))
+      sim_match_cancel (&replay->match_pool, &it->matching, sim_request_envelope (request), number))
     sim_request_complete (replay, number, it->local_ps);
 }
 
@@ -508,7 +579,7 @@ static void
 op_cancel (SimReplay *replay, uint32_t rank, const TraceOp *op)
 {
   uint32_t handle = op->n_requests > 0 ? op->requests[0] : TRACE_REQUEST_NULL;
-  uint32_t request = handle_request (replay, rank, handle, OLDEST);
+  uint32_t request = handle_oldest (replay, rank, handle);
 
   op_call (replay, rank, op);
   if (request == TOPO_NONE) {

@@ -32,6 +32,8 @@
  * that no sum of a clock and a few durations, none longer, overflows. */
 #define SIM_LAST_PS (INT64_MAX / 4)
 
+#define SIM_CACHE_LINE 64u
+
 /* The meaning of a cookie, in its top four bits; the same kinds serve messages
  * and timers. */
 typedef enum {
@@ -72,12 +74,15 @@ sim_cookie_low (uint64_t cookie)
 
 /* One operation that a rank has started (or, a template, may start). */
 typedef struct {
-  uint64_t bytes;       /* to send, or room to receive */
-  int64_t at_ps;        /* when posted; once complete, when it completed */
-  SimEnvelope envelope; /* of the message, or wanted */
+  uint64_t bytes; /* to send, or room to receive */
+  int64_t at_ps;  /* when posted; once complete, when it completed */
+  uint32_t
+      context; /* of the envelope of the message, or wanted; the rest is in `tag` and the ranks */
+  int32_t tag;
   uint32_t rank;
   uint32_t peer; /* world rank of the destination or source; TOPO_NONE: any or none */
-  uint32_t next; /* younger one of the same handle; the chain of free ones */
+  uint32_t next; /* younger one of the same handle, of the youngest the oldest; the chain of
+                  * free ones */
   uint8_t mode;  /* TraceSendMode */
   bool used : 1;
   bool is_send : 1;
@@ -91,7 +96,8 @@ typedef struct {
   bool access : 1;     /* of accesses to a window */
 } SimRequest;
 
-/* One message from its send to its end, at both of its ranks. */
+/* One message from its send to its end, at both of its ranks.  A message is seldom in a cache when
+ * something of it arrives, so that it takes one line. */
 typedef struct {
   uint64_t bytes;
   union {
@@ -102,14 +108,18 @@ typedef struct {
   int64_t at_ps;        /* when it came; then when its data may be fetched */
   SimEnvelope envelope; /* an access: its window and origin */
   uint32_t destination;
-  uint32_t serial;          /* among the messages of this pair of ranks */
-  uint32_t send_request;    /* TOPO_NONE: complete for the sender */
-  uint32_t receive_request; /* TOPO_NONE: not matched */
-  uint32_t next;            /* early, deferred or paced; the chain of free ones */
-  uint32_t piece_bytes;     /* of the remote gets; 0: all at once */
-  uint8_t state;            /* the library's own; of an access: TraceOpKind */
-  bool dynamic;             /* its data is routed dynamically */
+  union {
+    uint32_t serial;          /* until it is matched: among the messages of this pair of ranks */
+    uint32_t receive_request; /* then */
+  };
+  uint32_t send_request; /* TOPO_NONE: complete for the sender */
+  uint32_t next;         /* early, deferred or paced; the chain of free ones */
+  uint16_t piece_bytes;  /* of the remote gets; 0: all at once */
+  uint8_t state;         /* the library's own; of an access: TraceOpKind */
+  bool dynamic;          /* its data is routed dynamically */
 } SimTransfer;
+
+G_STATIC_ASSERT (sizeof (SimTransfer) == SIM_CACHE_LINE);
 
 /* A collective that a rank is in or, when it is nonblocking, has posted. */
 typedef struct SimActive SimActive;
@@ -140,11 +150,11 @@ typedef enum {
   SIM_RANK_DONE,
 } SimRankState;
 
-/* The fields that an arriving message needs come first, as a large replay has none
- * of it in a cache. */
+/* In the order of use: a large replay has none of it in a cache when a message arrives, which
+ * needs the first line, and the second when a receive is complete. */
 typedef struct {
   int64_t local_ps;
-  BaseMap peers; /* world rank -> messages sent to, received from */
+  int64_t wait_ps; /* SimRankTimes */
   SimMatchQueue matching;
   uint32_t pending;                       /* awaited requests that are not complete */
   uint32_t open_receives;                 /* posted or matched, not complete */
@@ -152,22 +162,28 @@ typedef struct {
                                            * needs this rank */
   uint32_t first_early;                   /* transfers that overtook others of their pair */
   uint32_t first_deferred, last_deferred; /* matched while outside MPI */
+  uint32_t n_dynamic;                     /* transfers on their way here that are routed
+                                           * dynamically */
   uint8_t state;                          /* SimRankState */
   bool active_ready;                      /* a posted collective may go on */
-  BaseMap handles;                        /* handle -> oldest, youngest, template request */
-  TraceCursor *cursor;                    /* NULL before the first step and after the last */
-  int64_t computed_ps;                    /* where the last compute gap ended */
-  const char *call;                       /* MPI name of the last operation */
   SimActive *active;                      /* the one that blocks, then posted ones by age */
-  GArray *early_direct;                   /* (element-type EarlyDirect) NULL: none */
-  BaseMap sequences;                      /* communicator -> collectives so far, makings of
-                                           * communicators too */
-  SimEnvelope probe;
+  TraceCursor *cursor;                    /* NULL before the first step and after the last */
+  uint32_t *queues;                       /* [n_queues] handle -> its requests */
+  uint32_t n_queues;
   uint32_t node;
-  uint32_t n_dynamic;    /* transfers on their way here that are routed dynamically */
-  uint32_t cancel;       /* request to take back when the network has caught up */
-  uint32_t next_meeting; /* next rank that waits in the same meeting */
+  int64_t computed_ps;  /* where the last compute gap ended */
+  const char *call;     /* MPI name of the last operation */
+  BaseMap *handles;     /* handle -> its requests where queues[] ends, template; NULL: none yet */
+  BaseMap sequences;    /* communicator -> collectives so far, makings of communicators too */
+  GArray *early_direct; /* (element-type EarlyDirect) NULL: none */
+  union {
+    SimEnvelope probe;     /* SIM_RANK_PROBING */
+    uint32_t next_meeting; /* SIM_RANK_MEETING: next rank that waits in the same meeting */
+  };
+  uint32_t cancel; /* request to take back when the network has caught up */
 } SimRank;
+
+G_STATIC_ASSERT (sizeof (SimRank) % SIM_CACHE_LINE == 0);
 
 typedef enum {
   SIM_WARNING_UNKNOWN_REQUEST,
@@ -269,6 +285,14 @@ sim_transfer_is_local (const SimReplay *replay, const SimTransfer *transfer)
   return node[transfer->envelope.source] == node[transfer->destination];
 }
 
+/* Of the message that is sent, or wanted. */
+static inline SimEnvelope
+sim_request_envelope (const SimRequest *request)
+{
+  return (SimEnvelope){ request->context, request->is_send ? request->rank : request->peer,
+                        request->tag };
+}
+
 /* Even: the program's messages; odd: those of collectives on the same communicator. */
 static inline uint32_t
 sim_context (uint32_t comm, bool internal)
@@ -277,6 +301,11 @@ sim_context (uint32_t comm, bool internal)
 }
 
 /* -- replay.c ------------------------------------------------------------ */
+
+/* Makes room for n_records, of which n_used are there; NULL: none yet.  The first begins on the
+ * edge of a cache line; large tables, which are read all over, are in huge pages. */
+void *sim_records_resize (void *records, size_t n_used, size_t n_records, size_t size);
+void sim_records_free (void *records);
 
 /* The rank's clock moves on to at_ps, if that is later: it waited in MPI. */
 void sim_rank_wait_until (SimReplay *replay, uint32_t rank, int64_t at_ps);

@@ -289,7 +289,7 @@ typedef struct {
   uint32_t rank;
   Stage stage;
   guint at;        /* of the next operation in the batch */
-  PatternOps *ops; /* NULL: none made yet, or no more to come */
+  PatternOps *ops; /* NULL: the batch is over, or none was made yet */
   uint64_t n_batches;
   uint64_t n_operations; /* read from the batch */
   char *place;
@@ -430,6 +430,9 @@ cursor_next (gpointer data, TraceOp *op, GError **error)
     cursor->at = 0;
   }
   cursor->n_operations++;
+  /* A rank waits mostly in the last operation of a batch, and a million ranks at once. */
+  if (pattern_ops_is_over (cursor->ops, cursor->at))
+    g_clear_pointer (&cursor->ops, pattern_ops_free);
   return TRACE_NEXT_OPERATION;
 }
 

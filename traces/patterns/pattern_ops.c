@@ -2,9 +2,17 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * An operation has some 70 words of 32 bits, of which a send sets seven.  A
- * packed one is a bit per word, then the words that differ from those of a
- * blank operation: a sixth of the room. */
+ * A TraceOp has 280 bytes, of which a send sets seven words.  The first byte of a packed
+ * operation says how the rest is written:
+ *
+ *   SEND ... IRECV  a message of MPI_COMM_WORLD by its usual call: peer + 1, tag + 1, bytes,
+ *                   request
+ *   WAIT            for requests that follow each other: the first, how many
+ *   OTHER           a bit per word of the operation, then the words that differ from those of
+ *                   a blank one
+ *
+ * Numbers of the first two take a byte per seven bits, the lowest first, so that a message to a
+ * neighbour has nine bytes in all. */
 #include "traces/patterns/pattern_ops.h"
 
 #include <string.h>
@@ -14,11 +22,32 @@
 
 G_STATIC_ASSERT (sizeof (TraceOp) % sizeof (guint32) == 0);
 
+/* Longest packed forms. */
+#define NUMBER_BYTES  10
+#define MESSAGE_BYTES (1 + 4 * NUMBER_BYTES)
+#define OTHER_BYTES   (1 + (OP_MASKS + OP_WORDS) * sizeof (guint32))
+
+/* Bytes; a sealed list has no more than it needs. */
+#define FIRST_CAPACITY 256u
+
+typedef enum { SEND, RECV, ISEND, IRECV, WAIT, OTHER } Form;
+
+static const struct {
+  TraceOpKind kind;
+  const char *name;
+} messages[] = {
+  [SEND] = { TRACE_OP_SEND, "MPI_Send" },
+  [RECV] = { TRACE_OP_RECV, "MPI_Recv" },
+  [ISEND] = { TRACE_OP_ISEND, "MPI_Isend" },
+  [IRECV] = { TRACE_OP_IRECV, "MPI_Irecv" },
+};
+
 struct PatternOps {
-  guint32 *words; /* packed operations */
-  guint n_words, capacity;
+  guint8 *bytes; /* packed operations */
+  guint n_bytes, capacity;
   GPtrArray *arrays; /* arrays of the operations; NULL until there is one */
-  TraceOp *op;       /* the last one, not packed yet; NULL: none */
+  TraceOp *op;       /* room for one that is being filled; NULL once sealed */
+  gboolean is_open;  /* `op` is the last one, not packed yet */
 };
 
 static const TraceOp blank = {
@@ -26,6 +55,23 @@ static const TraceOp blank = {
   .matched_source = TRACE_ANY_SOURCE,
   .root = TRACE_NO_ROOT,
 };
+
+/* Most lists of requests are a part of this one, 0, 1, 2 ..., which all share. */
+#define CONSECUTIVE 1024u
+
+static const guint32 *
+consecutive_numbers (void)
+{
+  static guint32 numbers[CONSECUTIVE];
+  static gsize ready;
+
+  if (g_once_init_enter (&ready)) {
+    for (guint32 number = 0; number < CONSECUTIVE; number++)
+      numbers[number] = number;
+    g_once_init_leave (&ready, 1);
+  }
+  return numbers;
+}
 
 PatternOps *
 pattern_ops_new (void)
@@ -38,7 +84,8 @@ pattern_ops_clear (PatternOps *ops)
 {
   g_clear_pointer (&ops->op, g_free);
   g_clear_pointer (&ops->arrays, g_ptr_array_unref);
-  ops->n_words = 0;
+  ops->is_open = FALSE;
+  ops->n_bytes = 0;
 }
 
 void
@@ -47,31 +94,52 @@ pattern_ops_free (PatternOps *ops)
   if (ops == NULL)
     return;
   pattern_ops_clear (ops);
-  g_free (ops->words);
+  g_free (ops->bytes);
   g_free (ops);
+}
+
+/* --- Packing --- */
+
+static void
+append (PatternOps *ops, const guint8 *packed, guint n)
+{
+  if (ops->capacity - ops->n_bytes < n) {
+    ops->capacity = MAX (MAX (FIRST_CAPACITY, 2 * ops->capacity), ops->n_bytes + n);
+    ops->bytes = g_renew (guint8, ops->bytes, ops->capacity);
+  }
+  memcpy (ops->bytes + ops->n_bytes, packed, n);
+  ops->n_bytes += n;
 }
 
 static void
 pack_last (PatternOps *ops)
 {
-  guint32 words[OP_WORDS], plain[OP_WORDS], *masks;
+  guint32 words[OP_WORDS], plain[OP_WORDS], masks[OP_MASKS] = { 0 };
+  guint8 packed[OTHER_BYTES], *to = packed + 1 + sizeof masks;
 
-  if (ops->op == NULL)
+  if (!ops->is_open)
     return;
+  ops->is_open = FALSE;
   memcpy (words, ops->op, sizeof words);
   memcpy (plain, &blank, sizeof plain);
-  if (ops->capacity - ops->n_words < OP_MASKS + OP_WORDS) {
-    ops->capacity = MAX (2 * ops->capacity, ops->n_words + (guint) (OP_MASKS + OP_WORDS));
-    ops->words = g_renew (guint32, ops->words, ops->capacity);
-  }
-  masks = ops->words + ops->n_words;
-  memset (masks, 0, OP_MASKS * sizeof *masks);
-  ops->n_words += OP_MASKS;
   for (guint word = 0; word < OP_WORDS; word++)
     if (words[word] != plain[word]) {
       masks[word / 32] |= 1u << word % 32;
-      ops->words[ops->n_words++] = words[word];
+      memcpy (to, &words[word], sizeof words[word]);
+      to += sizeof words[word];
     }
+  packed[0] = OTHER;
+  memcpy (packed + 1, masks, sizeof masks);
+  append (ops, packed, (guint) (to - packed));
+}
+
+static guint8 *
+write_number (guint8 *to, guint64 number)
+{
+  for (; number >= 0x80; number >>= 7)
+    *to++ = (guint8) (number | 0x80);
+  *to++ = (guint8) number;
+  return to;
 }
 
 void
@@ -79,28 +147,90 @@ pattern_ops_seal (PatternOps *ops)
 {
   pack_last (ops);
   g_clear_pointer (&ops->op, g_free);
-  ops->capacity = ops->n_words;
-  ops->words = g_renew (guint32, ops->words, ops->capacity);
+  if (ops->capacity == ops->n_bytes)
+    return;
+  ops->capacity = ops->n_bytes;
+  ops->bytes = g_renew (guint8, ops->bytes, ops->capacity);
+}
+
+/* --- Reading --- */
+
+static const guint8 *
+read_number (const guint8 *from, guint64 *number)
+{
+  guint shift = 0;
+
+  for (*number = 0; *from >= 0x80; shift += 7)
+    *number |= (guint64) (*from++ & 0x7f) << shift;
+  *number |= (guint64) *from++ << shift;
+  return from;
+}
+
+static const guint8 *
+read_other (const guint8 *from, TraceOp *op)
+{
+  guint32 masks[OP_MASKS];
+
+  memcpy (masks, from, sizeof masks);
+  from += sizeof masks;
+  for (guint mask = 0; mask < OP_MASKS; mask++)
+    for (guint32 left = masks[mask]; left != 0; left &= left - 1) {
+      guint word = 32 * mask + (guint) __builtin_ctz (left);
+
+      memcpy ((guint8 *) op + word * sizeof left, from, sizeof left);
+      from += sizeof left;
+    }
+  return from;
 }
 
 gboolean
 pattern_ops_read (const PatternOps *ops, guint *at, TraceOp *op)
 {
-  guint32 words[OP_WORDS];
-  const guint32 *masks;
+  const guint8 *from = ops->bytes + *at;
+  guint64 peer, tag, request, n;
+  Form form;
 
   g_assert (ops->op == NULL);
-  if (*at == ops->n_words)
+  if (*at == ops->n_bytes)
     return FALSE;
-  masks = ops->words + *at;
-  memcpy (words, &blank, sizeof words);
-  *at += OP_MASKS;
-  for (guint mask = 0; mask < OP_MASKS; mask++)
-    for (guint32 left = masks[mask]; left != 0; left &= left - 1)
-      words[32 * mask + (guint) g_bit_nth_lsf (left, -1)] = ops->words[(*at)++];
-  memcpy (op, words, sizeof words);
+  memcpy (op, &blank, sizeof blank);
+  form = *from++;
+  switch (form) {
+  case SEND:
+  case RECV:
+  case ISEND:
+  case IRECV:
+    op->kind = messages[form].kind;
+    op->name = messages[form].name;
+    from = read_number (from, &peer);
+    from = read_number (from, &tag);
+    from = read_number (from, &op->bytes);
+    from = read_number (from, &request);
+    op->peer = (int32_t) (peer - 1);
+    op->tag = (int32_t) (tag - 1);
+    op->request = (uint32_t) request;
+    break;
+  case WAIT:
+    from = read_number (from, &request);
+    from = read_number (from, &n);
+    op->kind = TRACE_OP_WAIT;
+    op->name = n == 1 ? "MPI_Wait" : "MPI_Waitall";
+    op->requests = consecutive_numbers () + request;
+    op->n_requests = (uint32_t) n;
+    break;
+  case OTHER: from = read_other (from, op); break;
+  }
+  *at = (guint) (from - ops->bytes);
   return TRUE;
 }
+
+gboolean
+pattern_ops_is_over (const PatternOps *ops, guint at)
+{
+  return at == ops->n_bytes && ops->arrays == NULL;
+}
+
+/* --- Filling --- */
 
 TraceOp *
 pattern_ops_add (PatternOps *ops, TraceOpKind kind, const char *name)
@@ -108,6 +238,7 @@ pattern_ops_add (PatternOps *ops, TraceOpKind kind, const char *name)
   pack_last (ops);
   if (ops->op == NULL)
     ops->op = g_new (TraceOp, 1);
+  ops->is_open = TRUE;
   memcpy (ops->op, &blank, sizeof blank);
   ops->op->kind = kind;
   ops->op->name = name;
@@ -121,44 +252,48 @@ pattern_ops_compute (PatternOps *ops, int64_t gap_ps)
     pattern_ops_add (ops, TRACE_OP_COMPUTE, "compute")->gap_ps = gap_ps;
 }
 
-static TraceOp *
-add_message (PatternOps *ops, TraceOpKind kind, const char *name, int32_t peer, int32_t tag,
-             uint64_t bytes)
+/* Neither a peer nor a tag is below -1, a wildcard. */
+static void
+add_message (PatternOps *ops, Form form, int32_t peer, int32_t tag, uint64_t bytes,
+             uint32_t request)
 {
-  TraceOp *op = pattern_ops_add (ops, kind, name);
+  guint8 packed[MESSAGE_BYTES] = { (guint8) form }, *to = packed + 1;
 
-  op->peer = peer;
-  op->tag = tag;
-  op->bytes = bytes;
-  return op;
+  g_assert (peer >= -1 && tag >= -1);
+  pack_last (ops);
+  to = write_number (to, (guint64) peer + 1);
+  to = write_number (to, (guint64) tag + 1);
+  to = write_number (to, bytes);
+  to = write_number (to, request);
+  append (ops, packed, (guint) (to - packed));
 }
 
 void
 pattern_ops_send (PatternOps *ops, int32_t peer, int32_t tag, uint64_t bytes)
 {
   if (peer >= 0)
-    add_message (ops, TRACE_OP_SEND, "MPI_Send", peer, tag, bytes);
+    add_message (ops, SEND, peer, tag, bytes, 0);
 }
 
 void
 pattern_ops_recv (PatternOps *ops, int32_t peer, int32_t tag, uint64_t bytes)
 {
   if (peer >= 0 || peer == TRACE_ANY_SOURCE)
-    add_message (ops, TRACE_OP_RECV, "MPI_Recv", peer, tag, bytes);
+    add_message (ops, RECV, peer, tag, bytes, 0);
 }
 
 void
 pattern_ops_isend (PatternOps *ops, int32_t peer, int32_t tag, uint64_t bytes, uint32_t request)
 {
   if (peer >= 0)
-    add_message (ops, TRACE_OP_ISEND, "MPI_Isend", peer, tag, bytes)->request = request;
+    add_message (ops, ISEND, peer, tag, bytes, request);
 }
 
 void
 pattern_ops_irecv (PatternOps *ops, int32_t peer, int32_t tag, uint64_t bytes, uint32_t request)
 {
   if (peer >= 0 || peer == TRACE_ANY_SOURCE)
-    add_message (ops, TRACE_OP_IRECV, "MPI_Irecv", peer, tag, bytes)->request = request;
+    add_message (ops, IRECV, peer, tag, bytes, request);
 }
 
 static gpointer
@@ -166,7 +301,7 @@ add_array (PatternOps *ops, gsize n, gsize element_bytes)
 {
   gpointer array = g_malloc0_n (MAX (n, 1), element_bytes);
 
-  g_assert (ops->op != NULL);
+  g_assert (ops->is_open);
   if (ops->arrays == NULL)
     ops->arrays = g_ptr_array_new_full (1, g_free);
   g_ptr_array_add (ops->arrays, array);
@@ -176,10 +311,16 @@ add_array (PatternOps *ops, gsize n, gsize element_bytes)
 void
 pattern_ops_wait (PatternOps *ops, uint32_t first, uint32_t n)
 {
+  guint8 packed[1 + 2 * NUMBER_BYTES] = { WAIT };
   uint32_t *requests;
 
   if (n == 0)
     return;
+  if (first < CONSECUTIVE && n <= CONSECUTIVE - first) {
+    pack_last (ops);
+    append (ops, packed, (guint) (write_number (write_number (packed + 1, first), n) - packed));
+    return;
+  }
   pattern_ops_add (ops, TRACE_OP_WAIT, n == 1 ? "MPI_Wait" : "MPI_Waitall");
   requests = add_array (ops, n, sizeof *requests);
   for (uint32_t i = 0; i < n; i++)

@@ -69,6 +69,7 @@ test_arrays (void)
   pattern_ops_add (ops, TRACE_OP_WIN_POST, "MPI_Win_post");
   pattern_ops_seal (ops);
 
+  g_assert_false (pattern_ops_is_over (ops, at));
   g_assert_true (pattern_ops_read (ops, &at, &op));
   g_assert_cmpuint (op.n_requests, ==, 3);
   for (uint32_t i = 0; i < 3; i++)
@@ -81,6 +82,79 @@ test_arrays (void)
   g_assert_cmpuint (op.n_recv_counts, ==, 2);
   g_assert_cmpuint (op.recv_counts[0], ==, 2000);
   g_assert_true (pattern_ops_read (ops, &at, &op));
+  g_assert_false (pattern_ops_is_over (ops, at));
+  pattern_ops_clear (ops);
+  pattern_ops_wait (ops, 7, 3);
+  pattern_ops_seal (ops);
+  at = 0;
+  g_assert_false (pattern_ops_is_over (ops, at));
+  g_assert_true (pattern_ops_read (ops, &at, &op));
+  g_assert_true (pattern_ops_is_over (ops, at));
+}
+
+/* The short forms keep every field that they are given, up to the largest, and no other. */
+static void
+test_messages_and_waits (void)
+{
+  static const struct {
+    int32_t peer, tag;
+    uint64_t bytes;
+    uint32_t request;
+  } cases[] = {
+    { 0, 0, 0, 0 },
+    { 127, 128, 16384, 1023 },
+    { 1, TRACE_ANY_TAG, 1, 2 },
+    { INT32_MAX, INT32_MAX, UINT64_MAX, UINT32_MAX },
+  };
+  static const struct {
+    uint32_t first, n;
+    const char *name;
+  } waits[] = { { 2, 1, "MPI_Wait" },
+                { 0, 1024, "MPI_Waitall" },
+                { 1, 1024, "MPI_Waitall" },
+                { 5000, 3, "MPI_Waitall" },
+                { UINT32_MAX - 1, 2, "MPI_Waitall" } };
+  g_autoptr (PatternOps) ops = pattern_ops_new ();
+  TraceOp expected, op;
+  guint at = 0;
+
+  pattern_ops_add (ops, TRACE_OP_COMPUTE, "compute");
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    pattern_ops_isend (ops, cases[i].peer, cases[i].tag, cases[i].bytes, cases[i].request);
+    pattern_ops_recv (ops, cases[i].peer, cases[i].tag, cases[i].bytes);
+  }
+  for (guint i = 0; i < G_N_ELEMENTS (waits); i++)
+    pattern_ops_wait (ops, waits[i].first, waits[i].n);
+  pattern_ops_seal (ops);
+
+  g_assert_true (pattern_ops_read (ops, &at, &expected));
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    expected.kind = TRACE_OP_ISEND;
+    expected.name = "MPI_Isend";
+    expected.peer = cases[i].peer;
+    expected.tag = cases[i].tag;
+    expected.bytes = cases[i].bytes;
+    expected.request = cases[i].request;
+    g_assert_true (pattern_ops_read (ops, &at, &op));
+    g_assert_cmpstr (op.name, ==, expected.name);
+    op.name = expected.name;
+    g_assert_cmpmem (&op, sizeof op, &expected, sizeof expected);
+    expected.kind = TRACE_OP_RECV;
+    expected.request = 0;
+    g_assert_true (pattern_ops_read (ops, &at, &op));
+    g_assert_cmpstr (op.name, ==, "MPI_Recv");
+    op.name = expected.name;
+    g_assert_cmpmem (&op, sizeof op, &expected, sizeof expected);
+  }
+  for (guint i = 0; i < G_N_ELEMENTS (waits); i++) {
+    g_assert_true (pattern_ops_read (ops, &at, &op));
+    g_assert_cmpint (op.kind, ==, TRACE_OP_WAIT);
+    g_assert_cmpstr (op.name, ==, waits[i].name);
+    g_assert_cmpuint (op.n_requests, ==, waits[i].n);
+    for (uint32_t request = 0; request < waits[i].n; request++)
+      g_assert_cmpuint (op.requests[request], ==, waits[i].first + request);
+  }
+  g_assert_false (pattern_ops_read (ops, &at, &op));
 }
 
 /* Nobody is sent nothing, and nothing is waited for. */
@@ -146,6 +220,7 @@ main (int argc, char **argv)
   g_test_add_func ("/traces/batch/random-operations", test_random_operations);
   g_test_add_func ("/traces/batch/blank", test_blank_operation);
   g_test_add_func ("/traces/batch/arrays", test_arrays);
+  g_test_add_func ("/traces/batch/messages-and-waits", test_messages_and_waits);
   g_test_add_func ("/traces/batch/nothing", test_nothing_to_do);
   g_test_add_func ("/traces/batch/wildcards", test_wildcard_receives);
   g_test_add_func ("/traces/batch/used-again", test_used_again);
