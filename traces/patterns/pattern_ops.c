@@ -10,21 +10,23 @@
 #include <string.h>
 
 #define OP_WORDS (sizeof (TraceOp) / sizeof (guint32))
+#define OP_PAIRS (sizeof (TraceOp) / sizeof (guint64))
 #define OP_MASKS ((OP_WORDS + 31) / 32)
 
-G_STATIC_ASSERT (sizeof (TraceOp) % sizeof (guint32) == 0);
+G_STATIC_ASSERT (sizeof (TraceOp) % sizeof (guint64) == 0);
+
+/* Most words are as in a blank operation, and compared two at a time. */
+typedef union {
+  TraceOp op;
+  guint32 words[OP_WORDS];
+  guint64 pairs[OP_PAIRS];
+} OpWords;
 
 struct PatternOps {
   guint32 *words; /* packed operations */
   guint n_words, capacity;
   GPtrArray *arrays; /* arrays of the operations; NULL until there is one */
-  TraceOp *op;       /* the last one, not packed yet; NULL: none */
-};
-
-static const TraceOp blank = {
-  .comm = TRACE_COMM_WORLD,
-  .matched_source = TRACE_ANY_SOURCE,
-  .root = TRACE_NO_ROOT,
+  OpWords *last;     /* the last one, not packed yet; NULL: none */
 };
 
 PatternOps *
@@ -36,7 +38,7 @@ pattern_ops_new (void)
 void
 pattern_ops_clear (PatternOps *ops)
 {
-  g_clear_pointer (&ops->op, g_free);
+  g_clear_pointer (&ops->last, g_free);
   g_clear_pointer (&ops->arrays, g_ptr_array_unref);
   ops->n_words = 0;
 }
@@ -54,12 +56,13 @@ pattern_ops_free (PatternOps *ops)
 static void
 pack_last (PatternOps *ops)
 {
-  guint32 words[OP_WORDS], plain[OP_WORDS], *masks;
+  const OpWords *last = ops->last;
+  OpWords blank;
+  guint32 *masks;
 
-  if (ops->op == NULL)
+  if (last == NULL)
     return;
-  memcpy (words, ops->op, sizeof words);
-  memcpy (plain, &blank, sizeof plain);
+  trace_op_init (&blank.op, TRACE_OP_COMPUTE, NULL);
   if (ops->capacity - ops->n_words < OP_MASKS + OP_WORDS) {
     ops->capacity = MAX (2 * ops->capacity, ops->n_words + (guint) (OP_MASKS + OP_WORDS));
     ops->words = g_renew (guint32, ops->words, ops->capacity);
@@ -67,18 +70,22 @@ pack_last (PatternOps *ops)
   masks = ops->words + ops->n_words;
   memset (masks, 0, OP_MASKS * sizeof *masks);
   ops->n_words += OP_MASKS;
-  for (guint word = 0; word < OP_WORDS; word++)
-    if (words[word] != plain[word]) {
-      masks[word / 32] |= 1u << word % 32;
-      ops->words[ops->n_words++] = words[word];
-    }
+  for (guint pair = 0; pair < OP_PAIRS; pair++) {
+    if (last->pairs[pair] == blank.pairs[pair])
+      continue;
+    for (guint word = 2 * pair; word < 2 * pair + 2; word++)
+      if (last->words[word] != blank.words[word]) {
+        masks[word / 32] |= 1u << word % 32;
+        ops->words[ops->n_words++] = last->words[word];
+      }
+  }
 }
 
 void
 pattern_ops_seal (PatternOps *ops)
 {
   pack_last (ops);
-  g_clear_pointer (&ops->op, g_free);
+  g_clear_pointer (&ops->last, g_free);
   ops->capacity = ops->n_words;
   ops->words = g_renew (guint32, ops->words, ops->capacity);
 }
@@ -86,19 +93,18 @@ pattern_ops_seal (PatternOps *ops)
 gboolean
 pattern_ops_read (const PatternOps *ops, guint *at, TraceOp *op)
 {
-  guint32 words[OP_WORDS];
   const guint32 *masks;
 
-  g_assert (ops->op == NULL);
+  g_assert (ops->last == NULL);
   if (*at == ops->n_words)
     return FALSE;
   masks = ops->words + *at;
-  memcpy (words, &blank, sizeof words);
+  trace_op_init (op, TRACE_OP_COMPUTE, NULL);
   *at += OP_MASKS;
   for (guint mask = 0; mask < OP_MASKS; mask++)
     for (guint32 left = masks[mask]; left != 0; left &= left - 1)
-      words[32 * mask + (guint) g_bit_nth_lsf (left, -1)] = ops->words[(*at)++];
-  memcpy (op, words, sizeof words);
+      memcpy ((char *) op + sizeof left * (32 * mask + (guint) __builtin_ctz (left)),
+              &ops->words[(*at)++], sizeof left);
   return TRUE;
 }
 
@@ -106,12 +112,10 @@ TraceOp *
 pattern_ops_add (PatternOps *ops, TraceOpKind kind, const char *name)
 {
   pack_last (ops);
-  if (ops->op == NULL)
-    ops->op = g_new (TraceOp, 1);
-  memcpy (ops->op, &blank, sizeof blank);
-  ops->op->kind = kind;
-  ops->op->name = name;
-  return ops->op;
+  if (ops->last == NULL)
+    ops->last = g_new (OpWords, 1);
+  trace_op_init (&ops->last->op, kind, name);
+  return &ops->last->op;
 }
 
 void
@@ -166,7 +170,7 @@ add_array (PatternOps *ops, gsize n, gsize element_bytes)
 {
   gpointer array = g_malloc0_n (MAX (n, 1), element_bytes);
 
-  g_assert (ops->op != NULL);
+  g_assert (ops->last != NULL);
   if (ops->arrays == NULL)
     ops->arrays = g_ptr_array_new_full (1, g_free);
   g_ptr_array_add (ops->arrays, array);
@@ -184,8 +188,8 @@ pattern_ops_wait (PatternOps *ops, uint32_t first, uint32_t n)
   requests = add_array (ops, n, sizeof *requests);
   for (uint32_t i = 0; i < n; i++)
     requests[i] = first + i;
-  ops->op->requests = requests;
-  ops->op->n_requests = n;
+  ops->last->op.requests = requests;
+  ops->last->op.n_requests = n;
 }
 
 void
@@ -214,8 +218,8 @@ pattern_ops_counts (PatternOps *ops, uint32_t n)
 {
   uint64_t *counts = add_array (ops, n, sizeof *counts);
 
-  ops->op->counts = counts;
-  ops->op->n_counts = n;
+  ops->last->op.counts = counts;
+  ops->last->op.n_counts = n;
   return counts;
 }
 
@@ -224,7 +228,7 @@ pattern_ops_recv_counts (PatternOps *ops, uint32_t n)
 {
   uint64_t *counts = add_array (ops, n, sizeof *counts);
 
-  ops->op->recv_counts = counts;
-  ops->op->n_recv_counts = n;
+  ops->last->op.recv_counts = counts;
+  ops->last->op.n_recv_counts = n;
   return counts;
 }
