@@ -23,6 +23,33 @@ site_equal (gconstpointer left, gconstpointer right)
   return !strcmp (a->name, b->name) && !g_strcmp0 (a->site, b->site);
 }
 
+/* Sites that a rank has called, found again by the pointers of their strings: hashing the strings
+ * costs more than all else that is done for an operation. */
+#define RECENT_SITES 64
+
+typedef struct {
+  const char *name, *site;
+  TraceCallSite *found;
+} RecentSite;
+
+/* The site in `sites`, added when it is new; `recent` has RECENT_SITES. */
+static TraceCallSite *
+find_site (GHashTable *sites, RecentSite *recent, const char *name, const char *site)
+{
+  RecentSite *last =
+      &recent[((guintptr) name ^ (guintptr) name >> 6 ^ (guintptr) site >> 3) % RECENT_SITES];
+  const TraceCallSite called = { .name = name, .site = site };
+
+  if (last->found != NULL && last->name == name && last->site == site)
+    return last->found;
+  *last = (RecentSite){ name, site, g_hash_table_lookup (sites, &called) };
+  if (last->found == NULL) {
+    last->found = g_memdup2 (&called, sizeof called);
+    g_hash_table_add (sites, last->found);
+  }
+  return last->found;
+}
+
 /* Calls outside the collectives whose `bytes` leave the caller.  Persistent
  * operations count when they are made, with the bytes of one start: a profile is
  * of calls, not of messages. */
@@ -57,6 +84,7 @@ trace_profile_new (Trace *trace, TraceProgress progress, void *data, GError **er
   profile->sites = g_array_new (FALSE, FALSE, sizeof (TraceCallSite));
   for (uint32_t rank = 0; rank < trace_ranks (trace); rank++) {
     g_autoptr (TraceCursor) cursor = trace_cursor_new (trace, rank, error);
+    RecentSite recent[RECENT_SITES] = { 0 };
     TraceNext next = TRACE_NEXT_ERROR;
     TraceOp op;
 
@@ -69,14 +97,9 @@ trace_profile_new (Trace *trace, TraceProgress progress, void *data, GError **er
         profile->instructions += op.instructions;
         profile->cycles += op.cycles;
       } else {
-        const TraceCallSite called = { .name = op.name != NULL ? op.name : trace_op_name (op.kind),
-                                       .site = op.site };
-        TraceCallSite *site = g_hash_table_lookup (sites, &called);
+        TraceCallSite *site =
+            find_site (sites, recent, op.name != NULL ? op.name : trace_op_name (op.kind), op.site);
 
-        if (site == NULL) {
-          site = g_memdup2 (&called, sizeof called);
-          g_hash_table_add (sites, site);
-        }
         site->calls++;
         for (uint32_t i = 0; i < op.n_counts; i++)
           site->bytes += op.counts[i];

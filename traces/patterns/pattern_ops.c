@@ -50,12 +50,6 @@ struct PatternOps {
   gboolean is_open;  /* `op` is the last one, not packed yet */
 };
 
-static const TraceOp blank = {
-  .comm = TRACE_COMM_WORLD,
-  .matched_source = TRACE_ANY_SOURCE,
-  .root = TRACE_NO_ROOT,
-};
-
 /* Most lists of requests are a part of this one, 0, 1, 2 ..., which all share. */
 #define CONSECUTIVE 1024u
 
@@ -114,6 +108,7 @@ append (PatternOps *ops, const guint8 *packed, guint n)
 static void
 pack_last (PatternOps *ops)
 {
+  TraceOp blank;
   guint32 words[OP_WORDS], plain[OP_WORDS], masks[OP_MASKS] = { 0 };
   guint8 packed[OTHER_BYTES], *to = packed + 1 + sizeof masks;
 
@@ -121,6 +116,7 @@ pack_last (PatternOps *ops)
     return;
   ops->is_open = FALSE;
   memcpy (words, ops->op, sizeof words);
+  trace_op_init (&blank, TRACE_OP_COMPUTE, NULL);
   memcpy (plain, &blank, sizeof plain);
   for (guint word = 0; word < OP_WORDS; word++)
     if (words[word] != plain[word]) {
@@ -193,7 +189,7 @@ pattern_ops_read (const PatternOps *ops, guint *at, TraceOp *op)
   g_assert (ops->op == NULL);
   if (*at == ops->n_bytes)
     return FALSE;
-  memcpy (op, &blank, sizeof blank);
+  trace_op_init (op, TRACE_OP_COMPUTE, NULL);
   form = *from++;
   switch (form) {
   case SEND:
@@ -239,9 +235,7 @@ pattern_ops_add (PatternOps *ops, TraceOpKind kind, const char *name)
   if (ops->op == NULL)
     ops->op = g_new (TraceOp, 1);
   ops->is_open = TRUE;
-  memcpy (ops->op, &blank, sizeof blank);
-  ops->op->kind = kind;
-  ops->op->name = name;
+  trace_op_init (ops->op, kind, name);
   return ops->op;
 }
 

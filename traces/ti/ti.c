@@ -21,6 +21,8 @@ typedef struct {
   GBytes *bytes;
   const char *data;
   gsize size;
+  gsize last_line;    /* where a last line without a line feed starts; size: there is none */
+  char *unterminated; /* a copy of that line, which ends with a NUL */
 } TiText;
 
 static TiText *
@@ -35,6 +37,10 @@ ti_text_open (const char *path, GError **error)
   text->name = g_path_get_basename (path);
   text->bytes = bytes;
   text->data = g_bytes_get_data (bytes, &text->size);
+  text->last_line = text->size;
+  while (text->last_line > 0 && text->data[text->last_line - 1] != '\n')
+    text->last_line--;
+  text->unterminated = g_strndup (text->data + text->last_line, text->size - text->last_line);
   return text;
 }
 
@@ -44,6 +50,7 @@ ti_text_close (TiText *text)
   if (text == NULL)
     return;
   g_bytes_unref (text->bytes);
+  g_free (text->unterminated);
   g_free (text->name);
   g_free (text);
 }
@@ -65,44 +72,41 @@ ti_next_line (const char *data, gsize size, gsize *at, const char **line, gsize 
   return TRUE;
 }
 
-static gboolean
-is_blank (char c)
-{
-  return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
-}
-
-static gsize
+static inline gsize
 skip_blanks (const char *line, gsize length)
 {
   gsize i = 0;
 
-  while (i < length && is_blank (line[i]))
+  while (i < length && ti_is_blank (line[i]))
     i++;
   return i;
 }
 
+/* The functions of a line take what follows it as well: its length may be that of all the text
+ * from it on. */
+
 /* Nothing, or a comment. */
-static gboolean
+static inline gboolean
 ti_line_is_empty (const char *line, gsize length)
 {
   gsize i = skip_blanks (line, length);
 
-  return i == length || line[i] == '#';
+  return i == length || line[i] == '\n' || line[i] == '#';
 }
 
 /* The rank in front of a line; *rest is the position after it. */
-static gboolean
+static inline gboolean
 ti_line_rank (const char *line, gsize length, uint32_t *rank, gsize *rest)
 {
-  gsize i = skip_blanks (line, length), begin = i;
-  uint32_t value = 0;
+  const char *c = line + skip_blanks (line, length), *begin = c, *end = line + length;
+  uint32_t value = 0, digit;
 
-  for (; i < length && g_ascii_isdigit (line[i]) && value < TI_MAX_RANKS; i++)
-    value = value * 10 + (uint32_t) (line[i] - '0');
-  if (i == begin || value >= TI_MAX_RANKS || (i < length && !is_blank (line[i])))
+  for (; c < end && (digit = (uint32_t) *c - '0') < 10 && value < TI_MAX_RANKS; c++)
+    value = value * 10 + digit;
+  if (c == begin || value >= TI_MAX_RANKS || (c < end && *c != '\n' && !ti_is_blank (*c)))
     return FALSE;
   *rank = value;
-  *rest = i;
+  *rest = (gsize) (c - line);
   return TRUE;
 }
 
@@ -289,31 +293,49 @@ next_run (const TiText *text, Run *run, GError **error)
   return TRACE_NEXT_END;
 }
 
-/* Finds each rank's runs; in two passes, as there may be as many runs as lines. */
+/* The runs of one rank. */
+typedef struct {
+  uint64_t n;
+  gsize first;
+} RankRuns;
+
+/* Finds each rank's runs.  A second pass finds them when a rank has several: there may be as many
+ * runs as lines, too many to be kept before it is known how many a rank has. */
 static gboolean
 find_segments (TiState *state, GError **error)
 {
-  GArray *counts = g_array_new (FALSE, TRUE, sizeof (uint64_t)); /* by rank + 1 */
+  g_autoptr (GArray) found = g_array_new (FALSE, TRUE, sizeof (RankRuns)); /* by rank */
   g_autofree uint64_t *next = NULL;
   Run run = { .rank = TI_MAX_RANKS };
+  gboolean is_mixed = FALSE;
   TraceNext got;
 
-  g_array_set_size (counts, 1);
   while ((got = next_run (state->merged, &run, error)) == TRACE_NEXT_OPERATION) {
-    if (run.rank + 2 > counts->len)
-      g_array_set_size (counts, run.rank + 2);
-    g_array_index (counts, uint64_t, run.rank + 1)++;
+    RankRuns *runs;
+
+    if (run.rank >= found->len)
+      g_array_set_size (found, run.rank + 1);
+    runs = &g_array_index (found, RankRuns, run.rank);
+    if (runs->n++ == 0)
+      runs->first = run.start;
+    else
+      is_mixed = TRUE;
   }
-  state->n_ranks = counts->len - 1;
-  state->first_segment = (uint64_t *) (void *) g_array_free (counts, FALSE);
   if (got == TRACE_NEXT_ERROR)
     return FALSE;
-  next = g_new (uint64_t, state->n_ranks);
-  for (uint32_t rank = 0; rank < state->n_ranks; rank++) {
-    state->first_segment[rank + 1] += state->first_segment[rank];
-    next[rank] = state->first_segment[rank];
-  }
+  state->n_ranks = found->len;
+  state->first_segment = g_new0 (uint64_t, state->n_ranks + 1);
+  for (uint32_t rank = 0; rank < state->n_ranks; rank++)
+    state->first_segment[rank + 1] =
+        state->first_segment[rank] + g_array_index (found, RankRuns, rank).n;
   state->segments = g_new (gsize, state->first_segment[state->n_ranks]);
+  if (!is_mixed) {
+    for (uint32_t rank = 0; rank < state->n_ranks; rank++)
+      if (g_array_index (found, RankRuns, rank).n > 0)
+        state->segments[state->first_segment[rank]] = g_array_index (found, RankRuns, rank).first;
+    return TRUE;
+  }
+  next = g_memdup2 (state->first_segment, state->n_ranks * sizeof *next);
   run = (Run){ .rank = TI_MAX_RANKS };
   while (next_run (state->merged, &run, NULL) == TRACE_NEXT_OPERATION)
     state->segments[next[run.rank]++] = run.start;
@@ -466,39 +488,61 @@ cursor_new (gpointer data, uint32_t rank, GError **error)
   return cursor;
 }
 
+/* Leaves a line that does not belong here. */
 static TraceNext
-bad_line (const TiCursor *cursor, const char *line, gsize length, const char *what, GError **error)
+bad_line (TiCursor *cursor, const char *what, GError **error)
 {
+  gsize length = 0;
+  const char *line = "";
+
+  ti_next_line (cursor->text->data, cursor->text->size, &cursor->at, &line, &length);
   ti_bad_line (cursor->text->name, ti_line_number (cursor->text, cursor->line_at), line, length,
                what, error);
   return TRACE_NEXT_ERROR;
 }
 
-/* The rank's next line, without the rank; the caller frees it. */
-static TraceNext
-fetch_line (TiCursor *cursor, char **text, GError **error)
+/* Goes to the line after the one of position `at`. */
+static void
+leave_line (TiCursor *cursor, gsize at)
 {
-  const char *line;
-  gsize length, rest;
+  const TiText *text = cursor->text;
+  const char *end = text->data + at;
+
+  if (at == text->size || *end != '\n')
+    end = memchr (end, '\n', text->size - at);
+  cursor->at = end != NULL ? (gsize) (end + 1 - text->data) : text->size;
+}
+
+/* Goes to the rank's next line; *words is the position after the rank in it. */
+static TraceNext
+find_line (TiCursor *cursor, gsize *words, GError **error)
+{
+  const TiText *text = cursor->text;
+  gsize rest;
   uint32_t rank;
 
   for (;;) {
+    const char *line = text->data + cursor->at;
+    gsize length = text->size - cursor->at;
+
     cursor->line_at = cursor->at;
-    if (!ti_next_line (cursor->text->data, cursor->text->size, &cursor->at, &line, &length)) {
+    if (length == 0) {
       if (next_segment (cursor))
         continue;
       return TRACE_NEXT_END;
     }
-    if (ti_line_is_empty (line, length))
+    if (ti_line_is_empty (line, length)) {
+      leave_line (cursor, cursor->at);
       continue;
+    }
     if (!ti_line_rank (line, length, &rank, &rest))
-      return bad_line (cursor, line, length, "expected a line that starts with a rank", error);
+      return bad_line (cursor, "expected a line that starts with a rank", error);
     if (rank == cursor->rank) {
-      *text = g_strndup (line + rest, length - rest);
+      *words = cursor->at + rest;
       return TRACE_NEXT_OPERATION;
     }
     if (cursor->state->merged == NULL)
-      return bad_line (cursor, line, length, "the file has lines of more than one rank", error);
+      return bad_line (cursor, "the file has lines of more than one rank", error);
     if (!next_segment (cursor))
       return TRACE_NEXT_END;
   }
@@ -527,6 +571,21 @@ end_stream (TiCursor *cursor)
     trace_warn (state->trace, "no finalize: the trace is a window");
 }
 
+/* Adds the place to an error of ti_lines_read(). */
+static TraceNext
+bad_words (const TiCursor *cursor, GError **error)
+{
+  gsize at = cursor->line_at, length = 0;
+  const char *line = "";
+  g_autofree char *shown = NULL;
+
+  ti_next_line (cursor->text->data, cursor->text->size, &at, &line, &length);
+  shown = g_strstrip (g_strndup (line, length));
+  g_prefix_error (error, "%s:%" G_GUINT64_FORMAT ": \"%.80s\": ", cursor->text->name,
+                  ti_line_number (cursor->text, cursor->line_at), shown);
+  return TRACE_NEXT_ERROR;
+}
+
 static TraceNext
 cursor_next (gpointer data, TraceOp *op, GError **error)
 {
@@ -538,10 +597,11 @@ cursor_next (gpointer data, TraceOp *op, GError **error)
     return TRACE_NEXT_OPERATION;
   }
   while (!cursor->ended) {
-    g_autofree char *text = NULL, *shown = NULL;
-    gsize at, length = 0;
-    const char *line = "";
-    TraceNext next = fetch_line (cursor, &text, error);
+    const TiText *text = cursor->text;
+    const char *start, *end;
+    gsize words = 0;
+    TraceNext next = find_line (cursor, &words, error);
+    TiLine line;
 
     if (next == TRACE_NEXT_ERROR)
       return next;
@@ -549,17 +609,15 @@ cursor_next (gpointer data, TraceOp *op, GError **error)
       end_stream (cursor);
       break;
     }
-    switch (ti_lines_read (cursor->lines, text, op, &cursor->flops, error)) {
-    case TI_LINE_NOTHING: break;
-    case TI_LINE_OPERATION: return TRACE_NEXT_OPERATION;
-    case TI_LINE_ERROR:
-      at = cursor->line_at;
-      ti_next_line (cursor->text->data, cursor->text->size, &at, &line, &length);
-      shown = g_strstrip (g_strndup (line, length));
-      g_prefix_error (error, "%s:%" G_GUINT64_FORMAT ": \"%.80s\": ", cursor->text->name,
-                      ti_line_number (cursor->text, cursor->line_at), shown);
-      return TRACE_NEXT_ERROR;
-    }
+    start = words >= text->last_line ? text->unterminated + (words - text->last_line)
+                                     : text->data + words;
+    end = start;
+    line = ti_lines_read (cursor->lines, &end, op, &cursor->flops, error);
+    leave_line (cursor, words + (gsize) (end - start));
+    if (line == TI_LINE_OPERATION)
+      return TRACE_NEXT_OPERATION;
+    if (line == TI_LINE_ERROR)
+      return bad_words (cursor, error);
   }
   return TRACE_NEXT_END;
 }

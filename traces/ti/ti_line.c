@@ -3,11 +3,44 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "traces/ti/ti_private.h"
 
+#include "base/decimal.h"
 #include "traces/format.h"
 #include "traces/trace.h"
 
 #include <math.h>
 #include <string.h>
+
+/* --- Words --- */
+
+/* A line is read where it stands in the trace, and ends with a line feed or, as a C string would,
+ * with a NUL. */
+static inline gboolean
+is_end (char c)
+{
+  return c == '\n' || c == '\0';
+}
+
+static inline gboolean
+is_in_word (char c)
+{
+  return (guchar) c > ' ' || !(ti_is_blank (c) || is_end (c));
+}
+
+static inline const char *
+skip_blanks (const char *c)
+{
+  while (ti_is_blank (*c))
+    c++;
+  return c;
+}
+
+static inline const char *
+skip_word (const char *c)
+{
+  while (is_in_word (*c))
+    c++;
+  return c;
+}
 
 /* --- Arguments --- */
 
@@ -19,13 +52,15 @@ typedef struct {
   Trace *trace; /* for warnings */
   uint32_t n_ranks;
   uint64_t default_bytes; /* of a datatype that is not given, or unknown */
-  const char *next;       /* token of the line being read; the line's text is borrowed */
-  guint left;             /* tokens from it on */
+  const char *next;       /* the word to be read next, or the end of the line; borrowed */
 } TiArguments;
 
 /* A larger count is a mistake: no machine has the memory, and times the largest
  * datatype it would take a link hours. */
-#define MAX_COUNT 1e12
+#define MAX_COUNT INT64_C (1000000000000)
+
+/* As many digits make a whole number that a double has exactly. */
+#define PLAIN_DIGITS 15
 
 /* SimGrid's numbers for wildcards and MPI_PROC_NULL, see its smpi.h. */
 enum { TI_ANY_SOURCE = -555, TI_ANY_TAG = -444, TI_PROC_NULL = -666 };
@@ -95,57 +130,97 @@ static const uint8_t type_bytes[] = {
 };
 
 static gboolean
-is_blank (char c)
+has_argument (const TiArguments *arguments)
 {
-  return c == ' ' || (c >= '\t' && c <= '\r');
+  return !is_end (*arguments->next);
 }
 
-/* The next word, NULL at the end. */
-static const char *
-next_argument (TiArguments *arguments)
+static uint32_t
+count_arguments (const TiArguments *arguments)
 {
-  const char *token = arguments->next;
+  uint32_t n = 0;
 
-  if (arguments->left == 0)
-    return NULL;
-  if (--arguments->left > 0)
-    arguments->next += strlen (token) + 1;
-  return token;
+  for (const char *c = arguments->next; !is_end (*c); c = skip_blanks (skip_word (c)))
+    n++;
+  return n;
+}
+
+static void
+skip_arguments (TiArguments *arguments)
+{
+  while (!is_end (*arguments->next))
+    arguments->next++;
+}
+
+/* A number without sign, point and exponent, as nearly all are, up to `max`.  FALSE when the
+ * argument is anything else: it is still the next one then. */
+static inline gboolean
+take_plain (TiArguments *arguments, int64_t max, int64_t *value)
+{
+  const char *c = arguments->next;
+  uint64_t whole = 0;
+  guint digit;
+
+  for (; (digit = (guint) *c - '0') < 10; c++)
+    whole = 10 * whole + digit;
+  if (c == arguments->next || c > arguments->next + PLAIN_DIGITS || is_in_word (*c) ||
+      whole > (uint64_t) max)
+    return FALSE;
+  *value = (int64_t) whole;
+  arguments->next = skip_blanks (c);
+  return TRUE;
+}
+
+/* A number in any of the forms that strtod() reads. */
+static gboolean
+take_any_number (TiArguments *arguments, const char *what, double *value, GError **error)
+{
+  const char *word = arguments->next, *end = skip_word (word);
+
+  if (!has_argument (arguments))
+    return TRACE_FAIL (TRACE_ERROR_FORMAT, error, "the %s is missing", what);
+  if (base_decimal (word, value) != end) {
+    /* Hexadecimal, a name of infinity, or no number. */
+    g_autofree char *text = g_strndup (word, (gsize) (end - word));
+    char *text_end;
+
+    *value = g_ascii_strtod (text, &text_end);
+    if (*text_end != '\0')
+      *value = NAN;
+  }
+  if (!isfinite (*value)) {
+    g_autofree char *text = g_strndup (word, (gsize) (end - word));
+
+    return TRACE_FAIL (TRACE_ERROR_FORMAT, error, "expected a number as %s, found \"%s\"", what,
+                       text);
+  }
+  arguments->next = skip_blanks (end);
+  return TRUE;
 }
 
 static gboolean
 take_number (TiArguments *arguments, const char *what, double *value, GError **error)
 {
-  const char *token = next_argument (arguments), *c = token;
-  uint64_t whole = 0;
-  char *end;
+  int64_t whole;
 
-  if (token == NULL)
-    return TRACE_FAIL (TRACE_ERROR_FORMAT, error, "the %s is missing", what);
-  /* Most numbers are whole and short enough to be exact. */
-  for (; g_ascii_isdigit (*c) && c < token + 15; c++)
-    whole = 10 * whole + (uint64_t) (*c - '0');
+  if (!take_plain (arguments, G_MAXINT64, &whole))
+    return take_any_number (arguments, what, value, error);
   *value = (double) whole;
-  if (*c != '\0') {
-    *value = g_ascii_strtod (token, &end);
-    c = end;
-  }
-  if (c == token || *c != '\0' || !isfinite (*value))
-    return TRACE_FAIL (TRACE_ERROR_FORMAT, error, "expected a number as %s, found \"%s\"", what,
-                       token);
   return TRUE;
 }
 
 /* At most `max` in either direction.  Integers may be written like 1e6, and are
  * cut to their whole part. */
-static gboolean
-take_integer (TiArguments *arguments, const char *what, double max, int64_t *value, GError **error)
+static inline gboolean
+take_integer (TiArguments *arguments, const char *what, int64_t max, int64_t *value, GError **error)
 {
   double number;
 
-  if (!take_number (arguments, what, &number, error))
+  if (take_plain (arguments, max, value))
+    return TRUE;
+  if (!take_any_number (arguments, what, &number, error))
     return FALSE;
-  if (fabs (number) > max)
+  if (fabs (number) > (double) max)
     return TRACE_FAIL (TRACE_ERROR_RANGE, error, "%s %g is impossible", what, number);
   *value = (int64_t) number;
   return TRUE;
@@ -206,7 +281,7 @@ take_type (TiArguments *arguments, uint64_t *bytes, GError **error)
   int64_t type = 0;
 
   *bytes = arguments->default_bytes;
-  if (arguments->left == 0)
+  if (!has_argument (arguments))
     return TRUE;
   if (!take_integer (arguments, "datatype", G_MAXINT32, &type, error))
     return FALSE;
@@ -231,7 +306,7 @@ static gboolean
 take_root (TiArguments *arguments, int32_t *root, GError **error)
 {
   *root = 0;
-  if (arguments->left == 0)
+  if (!has_argument (arguments))
     return TRUE;
   if (!take_rank (arguments, "root", FALSE, root, error))
     return FALSE;
@@ -279,15 +354,16 @@ struct TiLines {
   uint64_t *counts, *recv_counts; /* [n_ranks], made when first needed */
   uint64_t n_collectives;
   gboolean finalized;
+  gboolean is_old; /* names of SimGrid 3.19 were seen */
 };
 
 typedef struct {
-  const char *action; /* compared without case: 3.19 and before wrote allReduce */
+  const char *action; /* lower case; compared without case: 3.19 and before wrote allReduce */
+  gsize length;
   const char *name;
   TraceOpKind kind;
-  gboolean (*read) (TiLines *lines, TraceOp *op, double *flops, GError **error);
-
   TraceSendMode mode;
+  gboolean (*read) (TiLines *lines, TraceOp *op, double *flops, GError **error);
 } TiAction;
 
 static void
@@ -318,7 +394,7 @@ static gboolean
 read_nothing (TiLines *lines, TraceOp *op, double *flops, GError **error)
 {
   (void) op, (void) flops, (void) error;
-  lines->arguments.left = 0;
+  skip_arguments (&lines->arguments);
   return TRUE;
 }
 
@@ -327,7 +403,7 @@ static gboolean
 read_init (TiLines *lines, TraceOp *op, double *flops, GError **error)
 {
   lines->arguments.default_bytes =
-      type_bytes[lines->arguments.left > 0 ? TI_TYPE_DOUBLE : TI_TYPE_BYTE];
+      type_bytes[has_argument (&lines->arguments) ? TI_TYPE_DOUBLE : TI_TYPE_BYTE];
   return read_nothing (lines, op, flops, error);
 }
 
@@ -390,13 +466,16 @@ static gboolean
 take_message (TiLines *lines, gboolean receives, TraceOp *op, int64_t *count, uint64_t *bytes,
               GError **error)
 {
-  gboolean tagged = lines->arguments.left != 2;
+  TiArguments *arguments = &lines->arguments;
+  gboolean tagged;
 
-  return take_rank (&lines->arguments, receives ? "source" : "destination", receives, &op->peer,
-                    error) &&
-         (!tagged || take_tag (&lines->arguments, &op->tag, error)) &&
-         take_integer (&lines->arguments, "count", MAX_COUNT, count, error) &&
-         take_type (&lines->arguments, bytes, error);
+  if (!take_rank (arguments, receives ? "source" : "destination", receives, &op->peer, error))
+    return FALSE;
+  /* The tag is not there when one argument is left, the count. */
+  tagged = !has_argument (arguments) || !is_end (*skip_blanks (skip_word (arguments->next)));
+  return (!tagged || take_tag (arguments, &op->tag, error)) &&
+         take_integer (arguments, "count", MAX_COUNT, count, error) &&
+         take_type (arguments, bytes, error);
 }
 
 static gboolean
@@ -482,7 +561,7 @@ read_wait (TiLines *lines, TraceOp *op, double *flops, GError **error)
   TiTriple triple;
 
   (void) flops;
-  if (wait && lines->arguments.left == 0)
+  if (wait && !has_argument (&lines->arguments))
     return use_request (lines, op, ti_requests_take_last (lines->requests, &lines->request));
   return take_rank (&lines->arguments, "source", TRUE, &triple.source, error) &&
          take_rank (&lines->arguments, "destination", FALSE, &triple.destination, error) &&
@@ -602,18 +681,18 @@ static gboolean
 read_allgatherv (TiLines *lines, TraceOp *op, double *flops, GError **error)
 {
   uint64_t send_bytes = lines->arguments.default_bytes, recv_bytes = lines->arguments.default_bytes;
-  guint n_more;
+  uint32_t n_more;
 
   (void) flops;
   if (!take_count (&lines->arguments, "count sent", &op->bytes, error) ||
       !take_counts (&lines->arguments, "count received", &lines->recv_counts, error))
     return FALSE;
-  n_more = lines->arguments.left;
+  n_more = count_arguments (&lines->arguments);
   if ((n_more == 2 || n_more == lines->n_ranks + 2) &&
       !take_types (&lines->arguments, &send_bytes, &recv_bytes, error))
     return FALSE;
-  if (lines->arguments.left == lines->n_ranks)
-    lines->arguments.left = 0;
+  if (n_more == lines->n_ranks || n_more == lines->n_ranks + 2)
+    skip_arguments (&lines->arguments);
   op->bytes *= send_bytes;
   set_recv_counts (lines, op, recv_bytes);
   return TRUE;
@@ -650,61 +729,106 @@ read_reduce_scatter (TiLines *lines, TraceOp *op, double *flops, GError **error)
   return TRUE;
 }
 
-#define ACTION(action, name, kind, read)                     \
-  {                                                          \
-    action, name, TRACE_OP_##kind, read, TRACE_SEND_STANDARD \
+#define ACTION(action, name, kind, read)                                        \
+  {                                                                             \
+    action, sizeof action - 1, name, TRACE_OP_##kind, TRACE_SEND_STANDARD, read \
   }
-#define SEND(action, name, kind, mode)                          \
-  {                                                             \
-    action, name, TRACE_OP_##kind, read_send, TRACE_SEND_##mode \
+#define SEND(action, name, kind, mode)                                             \
+  {                                                                                \
+    action, sizeof action - 1, name, TRACE_OP_##kind, TRACE_SEND_##mode, read_send \
   }
 
-static const TiAction actions[] = {
-  ACTION ("init", "MPI_Init", INIT, read_init),
-  ACTION ("finalize", "MPI_Finalize", FINALIZE, read_finalize),
+/* The actions by their first letters, frequent ones first; lists end with an action without a
+ * name. */
+static const TiAction a_actions[] = {
+  ACTION ("allreduce", "MPI_Allreduce", ALLREDUCE, read_allreduce),
+  ACTION ("alltoall", "MPI_Alltoall", ALLTOALL, read_exchange),
+  ACTION ("alltoallv", "MPI_Alltoallv", ALLTOALLV, read_alltoallv),
+  ACTION ("allgather", "MPI_Allgather", ALLGATHER, read_exchange),
+  ACTION ("allgatherv", "MPI_Allgatherv", ALLGATHERV, read_allgatherv),
+  { 0 },
+};
+static const TiAction b_actions[] = {
+  ACTION ("bcast", "MPI_Bcast", BCAST, read_bcast),
+  ACTION ("barrier", "MPI_Barrier", BARRIER, read_nothing),
+  SEND ("bsend", "MPI_Bsend", SEND, BUFFERED),
+  { 0 },
+};
+static const TiAction c_actions[] = {
   ACTION ("compute", "compute", COMPUTE, read_compute),
-  ACTION ("sleep", "compute", COMPUTE, read_sleep),
-  ACTION ("location", NULL, CALL, read_nothing),
   ACTION ("comm_size", "MPI_Comm_size", CALL, read_nothing),
   ACTION ("comm_split", "MPI_Comm_split", CALL, read_comm),
   ACTION ("comm_dup", "MPI_Comm_dup", CALL, read_comm),
-  SEND ("send", "MPI_Send", SEND, STANDARD),
-  SEND ("bsend", "MPI_Bsend", SEND, BUFFERED),
-  SEND ("ssend", "MPI_Ssend", SEND, SYNCHRONOUS),
-  SEND ("rsend", "MPI_Rsend", SEND, READY),
+  { 0 },
+};
+static const TiAction e_actions[] = {
+  ACTION ("exscan", "MPI_Exscan", EXSCAN, read_allreduce),
+  { 0 },
+};
+static const TiAction f_actions[] = {
+  ACTION ("finalize", "MPI_Finalize", FINALIZE, read_finalize),
+  { 0 },
+};
+static const TiAction g_actions[] = {
+  ACTION ("gather", "MPI_Gather", GATHER, read_exchange),
+  ACTION ("gatherv", "MPI_Gatherv", GATHERV, read_gatherv),
+  { 0 },
+};
+static const TiAction i_actions[] = {
   SEND ("isend", "MPI_Isend", ISEND, STANDARD),
+  ACTION ("irecv", "MPI_Irecv", IRECV, read_recv),
+  ACTION ("init", "MPI_Init", INIT, read_init),
   SEND ("ibsend", "MPI_Ibsend", ISEND, BUFFERED),
   SEND ("issend", "MPI_Issend", ISEND, SYNCHRONOUS),
   SEND ("irsend", "MPI_Irsend", ISEND, READY),
+  { 0 },
+};
+static const TiAction l_actions[] = {
+  ACTION ("location", NULL, CALL, read_nothing),
+  { 0 },
+};
+static const TiAction r_actions[] = {
   ACTION ("recv", "MPI_Recv", RECV, read_recv),
-  ACTION ("irecv", "MPI_Irecv", IRECV, read_recv),
+  ACTION ("reduce", "MPI_Reduce", REDUCE, read_reduce),
+  ACTION ("reducescatter", "MPI_Reduce_scatter", REDUCE_SCATTER, read_reduce_scatter),
+  SEND ("rsend", "MPI_Rsend", SEND, READY),
+  { 0 },
+};
+static const TiAction s_actions[] = {
+  SEND ("send", "MPI_Send", SEND, STANDARD),
   ACTION ("sendrecv", "MPI_Sendrecv", SENDRECV, read_sendrecv),
-  ACTION ("wait", "MPI_Wait", WAIT, read_wait),
-  ACTION ("test", "MPI_Test", TEST, read_wait),
-  ACTION ("waitall", "MPI_Waitall", WAIT_OUTSTANDING, read_waitall),
-  ACTION ("waitany", "MPI_Waitany", CALL, read_some),
-  ACTION ("waitsome", "MPI_Waitsome", CALL, read_some),
-  ACTION ("testany", "MPI_Testany", CALL, read_some),
-  ACTION ("testall", "MPI_Testall", CALL, read_some),
-  ACTION ("testsome", "MPI_Testsome", CALL, read_some),
+  SEND ("ssend", "MPI_Ssend", SEND, SYNCHRONOUS),
+  ACTION ("sleep", "compute", COMPUTE, read_sleep),
+  ACTION ("scan", "MPI_Scan", SCAN, read_allreduce),
+  ACTION ("scatter", "MPI_Scatter", SCATTER, read_exchange),
+  ACTION ("scatterv", "MPI_Scatterv", SCATTERV, read_scatterv),
   /* Persistent requests: the tracer does not write what they are. */
   ACTION ("start", "MPI_Start", UNSUPPORTED, read_nothing),
   ACTION ("startall", "MPI_Startall", UNSUPPORTED, read_nothing),
-  ACTION ("barrier", "MPI_Barrier", BARRIER, read_nothing),
-  ACTION ("bcast", "MPI_Bcast", BCAST, read_bcast),
-  ACTION ("reduce", "MPI_Reduce", REDUCE, read_reduce),
-  ACTION ("allreduce", "MPI_Allreduce", ALLREDUCE, read_allreduce),
-  ACTION ("scan", "MPI_Scan", SCAN, read_allreduce),
-  ACTION ("exscan", "MPI_Exscan", EXSCAN, read_allreduce),
-  ACTION ("alltoall", "MPI_Alltoall", ALLTOALL, read_exchange),
-  ACTION ("allgather", "MPI_Allgather", ALLGATHER, read_exchange),
-  ACTION ("gather", "MPI_Gather", GATHER, read_exchange),
-  ACTION ("scatter", "MPI_Scatter", SCATTER, read_exchange),
-  ACTION ("gatherv", "MPI_Gatherv", GATHERV, read_gatherv),
-  ACTION ("scatterv", "MPI_Scatterv", SCATTERV, read_scatterv),
-  ACTION ("allgatherv", "MPI_Allgatherv", ALLGATHERV, read_allgatherv),
-  ACTION ("alltoallv", "MPI_Alltoallv", ALLTOALLV, read_alltoallv),
-  ACTION ("reducescatter", "MPI_Reduce_scatter", REDUCE_SCATTER, read_reduce_scatter),
+  { 0 },
+};
+static const TiAction t_actions[] = {
+  ACTION ("test", "MPI_Test", TEST, read_wait),
+  ACTION ("testany", "MPI_Testany", CALL, read_some),
+  ACTION ("testall", "MPI_Testall", CALL, read_some),
+  ACTION ("testsome", "MPI_Testsome", CALL, read_some),
+  { 0 },
+};
+static const TiAction w_actions[] = {
+  ACTION ("wait", "MPI_Wait", WAIT, read_wait),
+  ACTION ("waitall", "MPI_Waitall", WAIT_OUTSTANDING, read_waitall),
+  ACTION ("waitany", "MPI_Waitany", CALL, read_some),
+  ACTION ("waitsome", "MPI_Waitsome", CALL, read_some),
+  { 0 },
+};
+
+#define LETTER(letter) [(letter) - 'a']
+
+static const TiAction *const actions[] = {
+  LETTER ('a') = a_actions, LETTER ('b') = b_actions, LETTER ('c') = c_actions,
+  LETTER ('e') = e_actions, LETTER ('f') = f_actions, LETTER ('g') = g_actions,
+  LETTER ('i') = i_actions, LETTER ('l') = l_actions, LETTER ('r') = r_actions,
+  LETTER ('s') = s_actions, LETTER ('t') = t_actions, LETTER ('w') = w_actions,
 };
 
 TiLines *
@@ -745,81 +869,98 @@ ti_lines_finalized (const TiLines *lines)
   return lines->finalized;
 }
 
-static const TiAction *
-find_exactly (const char *word)
+/* Whether `word` is the action in any case; *is_plain: in lower case. */
+static inline gboolean
+is_named (const TiAction *action, const char *word, gsize length, gboolean *is_plain)
 {
-  char first = g_ascii_tolower (word[0]);
+  if (action->length != length)
+    return FALSE;
+  *is_plain = TRUE;
+  for (gsize i = 0; i < length; i++)
+    if (word[i] != action->action[i]) {
+      if ((word[i] | 0x20) != action->action[i]) /* which maps capitals to small letters */
+        return FALSE;
+      *is_plain = FALSE;
+    }
+  return TRUE;
+}
 
-  for (guint i = 0; i < G_N_ELEMENTS (actions); i++)
-    if (actions[i].action[0] == first && g_ascii_strcasecmp (actions[i].action, word) == 0)
-      return &actions[i];
+static inline const TiAction *
+find_exactly (const char *word, gsize length, gboolean *is_plain)
+{
+  guint letter = (guint) (word[0] | 0x20) - 'a';
+
+  if (letter >= G_N_ELEMENTS (actions) || actions[letter] == NULL)
+    return NULL;
+  for (const TiAction *action = actions[letter]; action->action != NULL; action++)
+    if (is_named (action, word, length, is_plain))
+      return action;
   return NULL;
 }
 
-TiLine
-ti_lines_read (TiLines *lines, char *text, TraceOp *op, double *flops, GError **error)
+/* Any spelling of an action, with warnings about those that lose something; NULL: unknown. */
+static const TiAction *
+find_action (TiLines *lines, const char *word, gsize length)
 {
   /* Names that only SimGrid 3.19 and before wrote.  Their messages had no tags;
    * a line of three arguments cannot be told from one of today. */
   static const char *const old[] = { "Isend",    "Irecv",     "waitAll",   "allReduce",
                                      "allToAll", "allGather", "allToAllV", "allGatherV" };
-  const TiAction *action;
-  const char *word;
-  char *end = text;
+  gboolean is_plain;
+  const TiAction *action = find_exactly (word, length, &is_plain);
 
-  /* Moves the tokens together, with one '\0' between them: a million ranks may
-   * not have an array of tokens each. */
-  lines->arguments.next = text;
-  lines->arguments.left = 0;
-  for (const char *c = text; *c != '\0';) {
-    if (is_blank (*c)) {
-      c++;
-      continue;
-    }
-    while (*c != '\0' && !is_blank (*c))
-      *end++ = *c++;
-    c += *c != '\0';
-    *end++ = '\0';
-    lines->arguments.left++;
-  }
-  word = next_argument (&lines->arguments);
-  if (word == NULL) {
-    g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT, "the action is missing");
-    return TI_LINE_ERROR;
-  }
-
-  action = find_exactly (word);
-  for (guint i = 0; i < G_N_ELEMENTS (old); i++)
-    if (g_str_equal (old[i], word))
+  if (action != NULL && is_plain)
+    return action;
+  for (guint i = 0; !lines->is_old && i < G_N_ELEMENTS (old); i++)
+    if (strlen (old[i]) == length && memcmp (old[i], word, length) == 0) {
+      lines->is_old = TRUE;
       trace_warn (lines->trace, "actions of SimGrid 3.19 or before: messages of three arguments "
                                 "are read as peer, tag and count; convert the trace if they had "
                                 "no tags");
+    }
   /* Nonblocking collectives have no request in this format, so that nothing can
    * wait for them: they become blocking. */
   if (action == NULL && (word[0] == 'i' || word[0] == 'I')) {
-    action = find_exactly (word + 1);
+    action = find_exactly (word + 1, length - 1, &is_plain);
     if (action != NULL && !trace_op_is_collective (action->kind))
       action = NULL;
     if (action != NULL)
-      trace_warn (lines->trace, "%s: nothing tells when it was waited for: taken as blocking",
-                  word);
+      trace_warn (lines->trace, "%.*s: nothing tells when it was waited for: taken as blocking",
+                  (int) length, word);
   }
+  return action;
+}
+
+TiLine
+ti_lines_read (TiLines *lines, const char **text, TraceOp *op, double *flops, GError **error)
+{
+  TiArguments *arguments = &lines->arguments;
+  const char *word = skip_blanks (*text), *end = skip_word (word);
+  const TiAction *action;
+
+  *text = word;
+  if (is_end (*word)) {
+    g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT, "the action is missing");
+    return TI_LINE_ERROR;
+  }
+  action = find_action (lines, word, (gsize) (end - word));
   if (action == NULL) {
     g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT, "unknown action");
     return TI_LINE_ERROR;
   }
+  arguments->next = skip_blanks (end);
   *flops = 0;
-  *op = (TraceOp){ .kind = action->kind,
-                   .mode = action->mode,
-                   .comm = TRACE_COMM_WORLD,
-                   .root = TRACE_NO_ROOT,
-                   .matched_source = TRACE_ANY_SOURCE,
-                   .name = action->name };
+  trace_op_init (op, action->kind, action->name);
+  op->mode = action->mode;
   if (!action->read (lines, op, flops, error))
     return TI_LINE_ERROR;
-  if (lines->arguments.left > 0) {
+  *text = arguments->next;
+  if (has_argument (arguments)) {
+    g_autofree char *surplus =
+        g_strndup (arguments->next, (gsize) (skip_word (arguments->next) - arguments->next));
+
     g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT, "too many arguments, from \"%s\" on",
-                 next_argument (&lines->arguments));
+                 surplus);
     return TI_LINE_ERROR;
   }
   lines->n_collectives += trace_op_is_collective (op->kind);

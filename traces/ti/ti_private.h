@@ -32,6 +32,14 @@ bool ti_requests_find (TiRequests *requests, TiTriple triple, bool taken, uint32
 bool ti_requests_take_last (TiRequests *requests, uint32_t *request);
 void ti_requests_forget (TiRequests *requests);
 
+/* Blanks stand between the words of a line.  Nearly all bytes of words are above the blank, and
+ * known by the first comparison. */
+static inline bool
+ti_is_blank (char c)
+{
+  return (unsigned char) c <= ' ' && (c == ' ' || (c >= '\t' && c <= '\r' && c != '\n'));
+}
+
 /* --- ti_line.c: one line into an operation --- */
 
 typedef struct TiLines TiLines;
@@ -46,9 +54,11 @@ typedef enum {
   TI_LINE_ERROR,     /* *error, without the place */
 } TiLine;
 
-/* Reads the action and arguments that follow the rank on a line.  Overwrites
- * text.  *flops is work that is done after the operation. */
-TiLine ti_lines_read (TiLines *lines, char *text, TraceOp *op, double *flops, GError **error);
+/* Reads the action and arguments that follow the rank on a line, from *text, which must end with
+ * a line feed or a NUL.  Moves *text to where reading stopped, within the line.  *flops is work
+ * that is done after the operation. */
+TiLine
+ti_lines_read (TiLines *lines, const char **text, TraceOp *op, double *flops, GError **error);
 
 /* Number of collective operations so far. */
 uint64_t ti_lines_collectives (const TiLines *lines);

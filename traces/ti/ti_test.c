@@ -188,42 +188,73 @@ test_wildcards_by_age (void)
   ti_requests_free (requests);
 }
 
-/* The youngest of all and the oldest of a triple, taken by turns out of a
- * list that is kept in the simplest way. */
+/* What is under way, in the simplest way: in the order of the start, with the number. */
+typedef struct {
+  TiTriple triple;
+  uint32_t request;
+} Listed;
+
+static guint
+find_in_list (const GArray *list, TiTriple wanted)
+{
+  guint found = list->len;
+
+  for (guint at = list->len; at-- > 0;) {
+    const TiTriple *triple = &g_array_index (list, Listed, at).triple;
+
+    if (triple->source == wanted.source && triple->tag == wanted.tag)
+      found = at;
+  }
+  for (guint at = 0; at < list->len && found == list->len; at++) {
+    const TiTriple *triple = &g_array_index (list, Listed, at).triple;
+
+    if ((triple->source == wanted.source || triple->source == TRACE_ANY_SOURCE) &&
+        (triple->tag == wanted.tag || triple->tag == TRACE_ANY_TAG))
+      found = at;
+  }
+  return found;
+}
+
+static void
+expect_taken (GArray *list, guint at, bool found, uint32_t request)
+{
+  g_assert_cmpint (found, ==, at < list->len);
+  if (!found)
+    return;
+  g_assert_cmpuint (request, ==, g_array_index (list, Listed, at).request);
+  g_array_remove_index (list, at);
+}
+
+/* Starts and waits in any order, with few under way and with many, as they become more and
+ * fewer by turns. */
 static void
 test_requests_against_a_list (void)
 {
   TiRequests *requests = ti_requests_new ();
-  g_autoptr (GArray) list = g_array_new (FALSE, FALSE, sizeof (uint32_t));
-  uint32_t tags[4000], n = 0, request;
+  g_autoptr (GArray) list = g_array_new (FALSE, FALSE, sizeof (Listed));
+  uint32_t n_started = 0, request = 0;
 
-  for (guint step = 0; step < 20000; step++) {
-    int32_t tag = g_test_rand_int_range (0, 5);
-    gint what = g_test_rand_int_range (0, 5);
-    guint at = 0;
+  for (guint step = 0; step < 40000; step++) {
+    gint starts = step / 500 % 2 == 0 ? 6 : 3, what = g_test_rand_int_range (0, 10);
+    TiTriple triple = { g_test_rand_int_range (-1, 4), 1, g_test_rand_int_range (-1, 9) };
 
-    if (what < 3 && n < G_N_ELEMENTS (tags)) {
-      request = ti_requests_start (requests, (TiTriple){ 0, 1, tag });
-      tags[n++] = (uint32_t) tag;
-      g_assert_cmpuint (request, ==, n - 1 + TRACE_REQUEST_NULL + 1);
-      g_array_append_val (list, request);
-    } else if (what == 3) {
-      gboolean found = ti_requests_take_last (requests, &request);
+    if (what < starts) {
+      Listed listed = { triple, ti_requests_start (requests, triple) };
 
-      g_assert_cmpint (found, ==, list->len > 0);
-      if (found)
-        g_assert_cmpuint (request, ==, g_array_index (list, uint32_t, list->len - 1));
-      g_array_set_size (list, list->len - (found != FALSE));
+      g_assert_cmpuint (listed.request, ==, n_started++ + TRACE_REQUEST_NULL + 1);
+      g_array_append_val (list, listed);
+    } else if (what == starts) {
+      bool found = ti_requests_take_last (requests, &request);
+
+      expect_taken (list, list->len > 0 ? list->len - 1 : 0, found, request);
+    } else if (what == starts + 1 && step % 100 == 0) {
+      ti_requests_forget (requests);
+      g_array_set_size (list, 0);
     } else {
-      while (at < list->len &&
-             tags[g_array_index (list, uint32_t, at) - TRACE_REQUEST_NULL - 1] != (uint32_t) tag)
-        at++;
-      g_assert_cmpint (ti_requests_find (requests, (TiTriple){ 0, 1, tag }, true, &request), ==,
-                       at < list->len);
-      if (at < list->len) {
-        g_assert_cmpuint (request, ==, g_array_index (list, uint32_t, at));
-        g_array_remove_index (list, at);
-      }
+      guint at = find_in_list (list, triple);
+      bool found = ti_requests_find (requests, triple, true, &request);
+
+      expect_taken (list, at, found, request);
     }
   }
   ti_requests_free (requests);
@@ -316,6 +347,93 @@ check_operations (Trace *trace, uint32_t rank, uint64_t n)
   for (uint64_t i = 0; i < n; i++)
     g_assert_cmpint (trace_cursor_next (cursor, &op, NULL), ==, TRACE_NEXT_OPERATION);
   g_assert_cmpint (trace_cursor_next (cursor, &op, NULL), ==, TRACE_NEXT_END);
+}
+
+/* Every form of a number that strtod() reads, with the value that it gives. */
+static void
+test_numbers (void)
+{
+  static const char *const numbers[] = { "0",
+                                         "007",
+                                         "999999999999999",
+                                         "9007199254740993",
+                                         "99999999999999999999",
+                                         "1.",
+                                         ".5",
+                                         "+3",
+                                         "1e3",
+                                         "1E+3",
+                                         "1.19517e+06",
+                                         "4.9e-324",
+                                         "0.1234567890123456789",
+                                         "0x10",
+                                         "0x1p-3" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (numbers); i++) {
+    g_autofree char *line = g_strdup_printf ("0 compute \t%s\r", numbers[i]);
+    Stream s;
+
+    stream_open (&s, line);
+    EXPECT (&s, "compute");
+    g_assert_true (s.op.flops == g_ascii_strtod (numbers[i], NULL));
+    stream_close (&s);
+  }
+}
+
+/* Whole numbers are cut; the limits themselves are allowed. */
+static void
+test_integers (void)
+{
+  Stream s;
+
+  stream_open (&s, "0 send 1 2147483647 1000000000000 1\n0 send 2.9 -0 3.7 6.5\n"
+                   "0 send 1 -2147483647 0000000000000000000005 6\n0 recv -1 1e1 -0.5");
+  EXPECT (&s, "send tag=2147483647 bytes=4000000000000", "send peer=2 tag=0 bytes=3",
+          "send tag=-2147483647 bytes=5", "recv peer=any tag=10 bytes=0");
+  stream_close (&s);
+}
+
+/* A mapped file of whole pages: nothing may be read behind its last byte. */
+static void
+test_last_line_of_a_page (void)
+{
+  enum { SIZE = 32768 };
+  static const char last[] = "\n0 send 0 12 345";
+  g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
+  g_autofree char *text = g_strnfill (SIZE, '#'), *path = NULL;
+  g_autoptr (Trace) trace = NULL;
+  g_autoptr (TraceCursor) cursor = NULL;
+  TraceOp op;
+
+  memcpy (text, "0 init\n", 7);
+  memcpy (text + SIZE - strlen (last), last, strlen (last));
+  path = trace_testing_write (folder, "t.txt", text, SIZE);
+  trace = trace_testing_open (path);
+  cursor = trace_cursor_new (trace, 0, NULL);
+  g_assert_cmpint (trace_cursor_next (cursor, &op, NULL), ==, TRACE_NEXT_OPERATION);
+  g_assert_cmpint (trace_cursor_next (cursor, &op, NULL), ==, TRACE_NEXT_OPERATION);
+  g_assert_cmpint (op.tag, ==, 12);
+  g_assert_cmpuint (op.bytes, ==, 345);
+  g_assert_cmpstr (trace_cursor_place (cursor), ==, "t.txt:3");
+  g_assert_cmpint (trace_cursor_next (cursor, &op, NULL), ==, TRACE_NEXT_END);
+}
+
+/* The rest of a line behind a NUL is not read; the next line is. */
+static void
+test_nul_in_line (void)
+{
+  static const char lines[] = "\n0 send 0 1 5\0 6 seven\n0 recv 0 1 5\0";
+  g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
+  g_autofree char *comment = g_strnfill (5000, '#'); /* text until here is not taken for binary */
+  g_autoptr (GString) text = g_string_new ("0 init\n");
+  g_autofree char *path = NULL;
+  g_autoptr (Trace) trace = NULL;
+
+  g_string_append (text, comment);
+  g_string_append_len (text, lines, sizeof lines - 1);
+  path = trace_testing_write (folder, "t.txt", text->str, text->len);
+  trace = trace_testing_open (path);
+  check_operations (trace, 0, 3);
 }
 
 /* Lines of all ranks mixed, with gaps between those of one. */
@@ -422,6 +540,12 @@ static const Bad bad_lines[] = {
   { "negative-counts", "0 gatherv 1 1 -2", TRACE_ERROR_RANGE, "count received -2" },
   { "half-wait", "0 wait 1 0", TRACE_ERROR_FORMAT, "the tag is missing" },
   { "control", "0 \001", TRACE_ERROR_FORMAT, "unknown action" },
+  { "delete", "0 comm\177size", TRACE_ERROR_FORMAT, "unknown action" },
+  { "beginning", "0 sen 1 0 5", TRACE_ERROR_FORMAT, "unknown action" },
+  { "long-action", "0 sendd 1 0 5", TRACE_ERROR_FORMAT, "unknown action" },
+  { "control-in-number", "0 send 1 0 5\0016", TRACE_ERROR_FORMAT, "found \"5\0016\"" },
+  { "long-count", "0 send 1 0 1000000000001", TRACE_ERROR_RANGE, "count 1e+12 is impossible" },
+  { "long-tag", "0 send 1 2147483648 5", TRACE_ERROR_RANGE, "tag 2.14748e+09 is impossible" },
 };
 
 static void
@@ -510,6 +634,10 @@ main (int argc, char **argv)
   g_test_add_func ("/traces/ti/lines/collectives", test_other_collectives);
   g_test_add_func ("/traces/ti/lines/allgatherv", test_allgatherv_endings);
   g_test_add_func ("/traces/ti/lines/dialects", test_dialects);
+  g_test_add_func ("/traces/ti/lines/numbers", test_numbers);
+  g_test_add_func ("/traces/ti/lines/integers", test_integers);
+  g_test_add_func ("/traces/ti/lines/last-of-a-page", test_last_line_of_a_page);
+  g_test_add_func ("/traces/ti/lines/nul", test_nul_in_line);
   g_test_add_func ("/traces/ti/files/merged", test_merged_file);
   g_test_add_func ("/traces/ti/files/hint", test_rank_hint);
   g_test_add_func ("/traces/ti/files/list", test_list_of_files);
