@@ -9,6 +9,8 @@ set -u
 built=${G_TEST_BUILDDIR:-.}
 # The make that runs this test has nothing to say to the one that installs.
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES DESTDIR
+# An installed program finds its own libraries.
+unset HOPCAST_LIBRARIES
 
 # has FOLDER FILE...: all of them are files there.
 has () {
