@@ -9,6 +9,8 @@ set -u
 built=${G_TEST_BUILDDIR:-.}
 # The make that runs this test has nothing to say to the one that installs.
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES DESTDIR
+# An installed program finds its own libraries.
+unset HOPCAST_LIBRARIES
 
 # has FOLDER FILE...: all of them are files there.
 has () {
@@ -77,11 +79,27 @@ OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_plm_rsh_agent=false
 export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
 export OMPI_MCA_rmaps_base_oversubscribe OMPI_MCA_plm_rsh_agent
 unset MALLOC_PERTURB_
+# flows TREE: the program of this tree finds the library of the flow network in this tree.
+flows () {
+  if ! test -e "$built/libhopcast-flow.so"; then
+    skip "$1: flow" "built without SimGrid"
+    return
+  fi
+  run env LD_DEBUG=files LD_DEBUG_OUTPUT="$scratch/loaded" "$scratch/$1/bin/hopcast" \
+    simulate gen:ring:ranks=8,iterations=1 --machine bgq:32 -q --network flow
+  test "$status" = 0 && cat loaded.* | grep -qF "$(realpath "$scratch/$1")/lib"
+  verdict $? "$1: flow" "status $status" "$(cat err)" "$(cat loaded.* | grep -F hopcast-flow)"
+  rm -f loaded.*
+}
+
 records one
 records two
+flows one
+flows two
 mkdir elsewhere
 mv one elsewhere/moved
 records elsewhere/moved
+flows elsewhere/moved
 mv elsewhere/moved one
 
 run make -C "$built" uninstall prefix="$scratch/one" completiondir="$scratch/one/share/completions"

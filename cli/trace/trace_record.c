@@ -6,6 +6,7 @@
  * that it is linked with name the MPI.  If no word is such a program (an interpreter, a script), the
  * version that the launcher prints names it. */
 #include "base/file.h"
+#include "base/library.h"
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/parse.h"
@@ -87,51 +88,19 @@ find_mpi (char *const *command, GError **error)
   return NULL;
 }
 
-/* The recorder's folder in an installed tree that may have been moved: the configured folder relative
- * to that of the program, applied to `folder`, where the program is now.  The caller frees it. */
-static char *
-installed_folder (const char *folder)
-{
-  const char *program = PROGRAM_FOLDER, *recorder = RECORDER_FOLDER;
-  gsize same = 0;
-  g_autoptr (GString) path = g_string_new (folder);
-
-  for (gsize at = 0;; at++) {
-    if ((program[at] == '/' || program[at] == '\0') &&
-        (recorder[at] == '/' || recorder[at] == '\0'))
-      same = at;
-    if (program[at] == '\0' || program[at] != recorder[at])
-      break;
-  }
-  for (const char *rest = program + same; *rest != '\0'; rest++)
-    if (rest[0] == '/' && rest[1] != '/' && rest[1] != '\0')
-      g_string_append (path, "/..");
-  g_string_append_printf (path, "/%s", recorder + same);
-  return g_canonicalize_filename (path->str, "/");
-}
-
-/* Path of the recorder's library: beside the program (a build tree), in the installed tree, or in the
- * configured folder.  The caller frees it; NULL and *error. */
+/* Path of the recorder's library.  The caller frees it; NULL and *error. */
 static char *
 find_library (const Mpi *mpi, GError **error)
 {
-  g_autofree char *self = g_file_read_link ("/proc/self/exe", NULL);
-  g_autofree char *folder = self ? g_path_get_dirname (self) : g_strdup (".");
-  g_autofree char *installed = installed_folder (folder);
   g_autofree char *name = g_strdup_printf ("libhopcast-record-%s.so", mpi->name);
-  const char *folders[] = { folder, installed, RECORDER_FOLDER };
+  char *path = base_library_find (name);
 
-  for (gsize i = 0; i < G_N_ELEMENTS (folders); i++) {
-    g_autofree char *path = g_build_filename (folders[i], name, NULL);
-
-    if (g_file_test (path, G_FILE_TEST_IS_REGULAR))
-      return g_steal_pointer (&path);
-  }
-  cli_fail (error,
-            "this build cannot record %s programs: there is no %s; install its headers "
-            "(Debian: %s), then configure and build again",
-            mpi->name, name, mpi->packages);
-  return NULL;
+  if (path == NULL)
+    cli_fail (error,
+              "this build cannot record %s programs: there is no %s; install its headers "
+              "(Debian: %s), then configure and build again",
+              mpi->name, name, mpi->packages);
+  return path;
 }
 
 /* --- Options --- */

@@ -7,17 +7,16 @@
  * flow over the links of its path; flows that share a link share its
  * bandwidth, and there are no packets, buffers or virtual channels.
  *
- *     send --> [events] --at + latencies--> actor: sg_host_sendto --+
- *                 ^                                                 |
- *                 +---- delivered, after reception latency ---------+
+ *     send --> [events] --at + latencies--> solver: start --+
+ *                 ^                                        |
+ *                 +------ delivered, after reception latency
  *
  * On a fabric the two ends of a flow are rails of their nodes, each with the
  * bus of its adapter; an adapter takes one work request after the other.
  * Acknowledgements take time, but no bandwidth.
  *
- * Every callback comes from one actor, the scheduler, which keeps its own
- * heap of timers, starts and deliveries, ordered by (time, serial); a
- * short-lived actor per message does nothing but wait for its flow.
+ * Every callback comes from one actor of SimGrid, the scheduler, which keeps its
+ * own heap of timers, starts and deliveries, ordered by (time, serial).
  *
  * Latencies are added here and are 0 in SimGrid: its CM02 model weighs flows
  * by the inverse of their latency, as TCP does, while on a torus the
@@ -26,20 +25,14 @@
 
 #ifdef HAVE_SIMGRID
 
+#include "base/library.h"
 #include "sim/counters.h"
-#include "sim/net/flow_platform.h"
+#include "sim/net/flow_simgrid.h"
 #include "sim/net/load.h"
 #include "sim/node/memory.h"
 
-#include <locale.h>
-#include <signal.h>
-#include <simgrid/actor.h>
-#include <simgrid/engine.h>
-#include <simgrid/host.h>
-#include <simgrid/semaphore.h>
-#include <stdio.h>
-#include <sys/mman.h>
-#include <unistd.h>
+#include <dlfcn.h>
+#include <math.h>
 
 /* --- Bytes and latencies of a message ---
  *
@@ -185,87 +178,35 @@ acknowledgement_ps (const RoutePaths *paths, const TopoMapping *mapping, const S
   return fabric_way_ps (parameters, n_links) + parameters->hca.receive_latency_ps;
 }
 
-/* --- SimGrid --- */
+/* --- The solver --- */
 
 static bool engine_made; /* SimGrid allows one per process */
 
-/* The numbers are ours, so SimGrid's corrections for TCP are off, and its
- * precision is below our picosecond.  Stacks have no guard page: SimGrid
- * would protect and unprotect one for every message. */
-static void
-simgrid_start (void)
+/* NULL and *error when our library or SimGrid's is missing. */
+static const SimFlowSolver *
+load_solver (GError **error)
 {
-  static const char *const options[] = {
-    "hopcast",
-    "--log=root.thres:critical",
-    "--cfg=network/model:CM02",
-    "--cfg=network/optim:Lazy",
-    "--cfg=network/crosstraffic:0",
-    "--cfg=network/TCP-gamma:0",
-    "--cfg=network/latency-factor:1",
-    "--cfg=network/bandwidth-factor:1",
-    "--cfg=network/weight-S:0",
-    "--cfg=surf/precision:1e-14",
-    "--cfg=maxmin/precision:1e-6",
-#ifdef WITH_SANITIZERS
-    "--cfg=contexts/factory:thread", /* they do not understand other stacks */
-#else
-    "--cfg=contexts/guard-size:0",
-#endif
-  };
-  static const int kept_signals[] = { SIGINT, SIGSEGV, SIGBUS };
-  struct sigaction kept[G_N_ELEMENTS (kept_signals)];
-  int argc = G_N_ELEMENTS (options);
-  g_autofree char **argv = g_memdup2 (options, sizeof options);
+  g_autofree char *path = base_library_find ("libhopcast-flow.so");
+  const SimFlowSolver *solver = NULL;
+  void *library;
 
-  for (uint32_t i = 0; i < G_N_ELEMENTS (kept_signals); i++)
-    sigaction (kept_signals[i], NULL, &kept[i]);
-  simgrid_init (&argc, argv);
-  engine_made = true;
-  for (uint32_t i = 0; i < G_N_ELEMENTS (kept_signals); i++)
-    sigaction (kept_signals[i], &kept[i], NULL);
-}
-
-/* The descriptor stays open: it is all that the file has. */
-static gboolean
-platform_save (const SimFlowPlatform *platform, int file, const char *path, GError **error)
-{
-  int copy = dup (file);
-  FILE *out = copy >= 0 ? fdopen (copy, "w") : NULL;
-  bool failed = out == NULL;
-
-  if (out != NULL) {
-    sim_flow_platform_write (platform, out);
-    failed = ferror (out) != 0;
-    failed |= fclose (out) != 0;
-  }
-  if (failed)
+  if (path == NULL) {
     g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK,
-                 "%s: cannot write the platform of the flow "
-                 "network",
-                 path);
-  return !failed;
-}
-
-/* False and *error when the platform's file cannot be written. */
-static gboolean
-engine_load (const SimFlowPlatform *platform, GError **error)
-{
-  int file = memfd_create ("hopcast.xml", MFD_CLOEXEC);
-  g_autofree char *path = g_strdup_printf ("/proc/self/fd/%d", file);
-  gboolean saved = platform_save (platform, file, path, error);
-  if (saved) {
-    /* SimGrid folds the case of its own keywords by the locale's rules. */
-    locale_t plain = newlocale (LC_ALL_MASK, "C", (locale_t) 0), before = uselocale (plain);
-
-    simgrid_start ();
-    simgrid_load_platform (path);
-    uselocale (before);
-    freelocale (plain);
+                 "the flow network needs libhopcast-flow.so, which is neither beside hopcast nor "
+                 "where it was installed; install hopcast again, or set HOPCAST_LIBRARIES to the "
+                 "folder that has it");
+    return NULL;
   }
-  if (file >= 0)
-    close (file);
-  return saved;
+  /* SimGrid's exit functions run at the end of the process: it is never closed. */
+  library = dlopen (path, RTLD_LAZY | RTLD_LOCAL);
+  if (library != NULL)
+    solver = dlsym (library, "sim_flow_solver");
+  if (solver == NULL)
+    g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK,
+                 "the flow network cannot load SimGrid, with which this hopcast was built; "
+                 "install it (Debian: %s): %s",
+                 SIMGRID_PACKAGE, dlerror ());
+  return solver;
 }
 
 /* --- Events ahead, by time --- */
@@ -338,11 +279,6 @@ queue_pop (FlowQueue *queue)
 
 /* --- Messages --- */
 
-/* One stack per message on its way.  A call of sg_host_sendto uses less than
- * 8 KiB; SimGrid clears the stack of each actor, so that its default of 8 MiB
- * costs forty times the rest of a message. */
-#define ACTOR_STACK_KIB 32u
-
 /* A message on its way; free slots are chained through next_free. */
 typedef struct {
   SimMessage message;
@@ -356,14 +292,9 @@ typedef struct {
   const TopoMachine *machine;
   const TopoMapping *mapping;
   const RoutePaths *paths;
-  uint32_t *path; /* scratch, links of one path */
-
-  sg_host_t *host;          /* [n_nodes], NULL for nodes without ranks; fabrics: [n_destinations] */
-  sg_host_t *twin;          /* [n_nodes] their hosts on the second E cable */
-  sg_host_t first_host;     /* any of them */
+  const SimFlowSolver *solver;
+  uint32_t *path;           /* scratch, links of one path and two buses */
   int64_t *adapter_free_ps; /* fabrics: [n_destinations] when it takes the next work request */
-  sg_sem_t wake;            /* released when a flow has arrived */
-  bool woken;               /* since the scheduler last looked */
 
   int64_t now_ps; /* time of the last event fired */
   FlowQueue queue;
@@ -372,14 +303,6 @@ typedef struct {
   uint32_t n_slots, slots_capacity, first_free;
   uint32_t n_moving; /* flows in SimGrid */
 } Flow;
-
-/* The flow of one actor. */
-typedef struct {
-  Flow *flow;
-  sg_host_t from, to;
-  double wire_bytes;
-  uint32_t slot;
-} FlowPart;
 
 static uint32_t
 slot_take (Flow *flow, const SimMessage *message)
@@ -412,7 +335,7 @@ slot_take_call (Flow *flow, uint32_t slot)
   return message;
 }
 
-/* The two ends, as numbers of hosts. */
+/* The two ends: nodes; on a fabric the rails' numbers in the tables. */
 static void
 message_ends (const Flow *flow, const SimMessage *message, uint32_t *from, uint32_t *to)
 {
@@ -433,7 +356,7 @@ message_ends (const Flow *flow, const SimMessage *message, uint32_t *from, uint3
 static int64_t
 clock_ps (const Flow *flow)
 {
-  int64_t clock_ps = (int64_t) (simgrid_get_clock () * 1e12 + 0.5);
+  int64_t clock_ps = (int64_t) (flow->solver->clock_s () * 1e12 + 0.5);
 
   return MAX (clock_ps, flow->now_ps);
 }
@@ -461,36 +384,19 @@ slot_arrive (Flow *flow, uint32_t slot, int64_t at_ps)
 }
 
 static void
-part_actor (int argc, char **argv)
+part_start (Flow *flow, uint32_t slot, const uint32_t *links, uint32_t n_links, uint64_t wire_bytes)
 {
-  FlowPart *part = sg_actor_get_data (sg_actor_self ());
-  Flow *flow = part->flow;
-
-  (void) argc;
-  (void) argv;
-  sg_host_sendto (part->from, part->to, part->wire_bytes);
-  flow->n_moving--;
-  if (--flow->slots[part->slot].n_moving == 0)
-    slot_arrive (flow, part->slot, clock_ps (flow));
-  g_free (part);
-  if (!flow->woken) {
-    flow->woken = true;
-    sg_sem_release (flow->wake);
-  }
+  flow->slots[slot].n_moving++;
+  flow->n_moving++;
+  flow->solver->start (links, n_links, wire_bytes, slot);
 }
 
 static void
-part_start (Flow *flow, uint32_t slot, sg_host_t from, sg_host_t to, uint64_t bytes_on_wire)
+part_end (Flow *flow, uint32_t slot)
 {
-  FlowPart *part = g_new (FlowPart, 1);
-  sg_actor_t actor = sg_actor_init ("flow", from);
-
-  *part = (FlowPart){ flow, from, to, (double) bytes_on_wire, slot };
-  flow->slots[slot].n_moving++;
-  flow->n_moving++;
-  sg_actor_set_stacksize (actor, ACTOR_STACK_KIB);
-  sg_actor_set_data (actor, part);
-  sg_actor_start (actor, part_actor, 0, NULL);
+  flow->n_moving--;
+  if (--flow->slots[slot].n_moving == 0)
+    slot_arrive (flow, slot, clock_ps (flow));
 }
 
 /* Messages of one adapter leave one after the other, at least its gap apart. */
@@ -509,23 +415,51 @@ message_post (Flow *flow, uint32_t slot)
               (FlowEvent){ .at_ps = at_ps, .kind = FLOW_EVENT_START, .target = slot });
 }
 
+/* The second half of a large transfer to the E neighbour goes over the cable
+ * that the deterministic path leaves unused. */
+static uint32_t
+other_e_links (const Flow *flow, uint32_t from, uint32_t to, uint32_t *links)
+{
+  const RouteTorus *torus = &flow->paths->torus;
+  uint32_t dimension = torus->shape.n_dimensions - 1;
+  bool first_goes_plus = (route_torus_way (torus, from, to).plus >> dimension) & 1u;
+
+  return route_torus_path (
+      torus, from, route_torus_way_hinted (torus, from, to, dimension, !first_goes_plus), links);
+}
+
+/* Links of the solver: those of the machine; on a fabric, behind them, the buses of its devices. */
+static uint32_t
+bus_link (const TopoFabric *fabric, uint32_t port, bool into_memory)
+{
+  return fabric->n_ports + 2 * fabric->ports[port].device + into_memory;
+}
+
 static void
 message_start (Flow *flow, uint32_t slot)
 {
   const TopoParameters *parameters = &flow->machine->parameters;
   SimMessage message = flow->slots[slot].message;
-  uint32_t from, to;
+  uint32_t from, to, *links = flow->path + 1;
+  uint32_t n_links =
+      links_of (flow->paths, flow->mapping, message.source_rank, message.destination_rank, links);
 
   message_ends (flow, &message, &from, &to);
-  if (message.kind == SIM_MESSAGE_DATA &&
-      route_pami_e_split (flow->machine, from, to, message.bytes)) {
+  if (flow->paths->tables != NULL) {
+    const RouteForwarding *tables = flow->paths->tables;
+
+    flow->path[0] = bus_link (tables->fabric, tables->destination_port[from], false);
+    links[n_links] = bus_link (tables->fabric, tables->destination_port[to], true);
+    part_start (flow, slot, flow->path, n_links + 2, message_bytes (parameters, &message));
+  } else if (message.kind == SIM_MESSAGE_DATA &&
+             route_pami_e_split (flow->machine, from, to, message.bytes)) {
     uint64_t half = message.bytes / 2;
 
-    part_start (flow, slot, flow->host[from], flow->host[to], packets_bytes (parameters, half));
-    part_start (flow, slot, flow->twin[from], flow->twin[to],
-                packets_bytes (parameters, message.bytes - half));
+    part_start (flow, slot, links, n_links, packets_bytes (parameters, half));
+    n_links = other_e_links (flow, from, to, links);
+    part_start (flow, slot, links, n_links, packets_bytes (parameters, message.bytes - half));
   } else
-    part_start (flow, slot, flow->host[from], flow->host[to], message_bytes (parameters, &message));
+    part_start (flow, slot, links, n_links, message_bytes (parameters, &message));
 }
 
 /* --- The scheduler --- */
@@ -556,31 +490,33 @@ event_fire (Flow *flow, FlowEvent event)
 }
 
 static void
-schedule_actor (int argc, char **argv)
+fire_due (Flow *flow)
 {
-  Flow *flow = sg_actor_get_data (sg_actor_self ());
+  int64_t due_ps = clock_ps (flow);
 
-  (void) argc;
-  (void) argv;
+  /* Picoseconds that a double of seconds cannot tell apart at this time, and
+   * one for the rounding. */
+  due_ps += 1 + (due_ps >> 50);
+  while (flow->queue.n > 0 && flow->queue.events[0].at_ps <= due_ps)
+    event_fire (flow, queue_pop (&flow->queue));
+}
+
+/* Until no event and no flow is left.  Of what is at one time, events that
+ * were waited for come before the ends of flows. */
+static void
+schedule (void *data)
+{
+  Flow *flow = data;
+  uint32_t slot;
+
+  fire_due (flow);
   while (flow->queue.n > 0 || flow->n_moving > 0) {
-    int64_t due_ps = clock_ps (flow);
-
-    /* Picoseconds that a double of seconds cannot tell apart at this time, and
-     * one for the rounding. */
-    due_ps += 1 + (due_ps >> 50);
-    while (flow->queue.n > 0 && flow->queue.events[0].at_ps <= due_ps)
-      event_fire (flow, queue_pop (&flow->queue));
-    if (flow->queue.n == 0 && flow->n_moving == 0)
-      break;
-    /* Sleeps until the next event, or until a flow arrives. */
-    if (flow->queue.n == 0) {
-      sg_sem_acquire (flow->wake);
-    } else {
-      double delay_s = (double) flow->queue.events[0].at_ps * 1e-12 - simgrid_get_clock ();
-
-      sg_sem_acquire_timeout (flow->wake, MAX (delay_s, 0));
-    }
-    flow->woken = false;
+    if (flow->solver->wait (flow->queue.n == 0 ? HUGE_VAL
+                                               : (double) flow->queue.events[0].at_ps * 1e-12))
+      fire_due (flow);
+    while (flow->solver->take_ended (&slot))
+      part_end (flow, slot);
+    fire_due (flow);
   }
 }
 
@@ -591,9 +527,6 @@ flow_free (SimNetwork *network)
 {
   Flow *flow = (Flow *) network;
 
-  sg_sem_destroy (flow->wake);
-  g_free (flow->host);
-  g_free (flow->twin);
   g_free (flow->adapter_free_ps);
   g_free (flow->path);
   g_free (flow->queue.events);
@@ -660,12 +593,9 @@ static gboolean
 flow_run (SimNetwork *network, GError **error)
 {
   Flow *flow = (Flow *) network;
-  sg_actor_t scheduler = sg_actor_init ("schedule", flow->first_host);
 
   (void) error;
-  sg_actor_set_data (scheduler, flow);
-  sg_actor_start (scheduler, schedule_actor, 0, NULL);
-  simgrid_run ();
+  flow->solver->run (schedule, flow);
   return TRUE;
 }
 
@@ -680,65 +610,57 @@ static const SimNetworkClass flow_class = {
 
 /* --- Construction --- */
 
-/* The nodes that hold ranks, ascending. */
-static uint32_t *
-used_nodes (const TopoMachine *machine, const TopoMapping *mapping, uint32_t *n_used)
+/* Bandwidths of the links of a torus; 0 at the ends of meshes.  The caller frees them. */
+static double *
+torus_bandwidths_Bps (const TopoMachine *machine, uint32_t *n_links)
 {
-  uint32_t n_nodes = topo_shape_nodes (&machine->shape);
-  g_autofree bool *used = g_new0 (bool, n_nodes);
-  uint32_t *nodes;
+  const TopoParameters *parameters = &machine->parameters;
+  uint32_t n_ports = topo_shape_ports (&machine->shape);
+  double bandwidth_Bps = (double) parameters->link.bandwidth_Bps * (1 - parameters->link.overhead);
+  double *bandwidths_Bps;
 
-  *n_used = 0;
-  for (uint32_t rank = 0; rank < mapping->n_ranks; rank++) {
-    *n_used += !used[mapping->node[rank]];
-    used[mapping->node[rank]] = true;
-  }
-  nodes = g_new (uint32_t, *n_used);
-  for (uint32_t node = 0, i = 0; node < n_nodes; node++)
-    if (used[node])
-      nodes[i++] = node;
-  return nodes;
+  *n_links = topo_shape_nodes (&machine->shape) * n_ports;
+  bandwidths_Bps = g_new (double, *n_links);
+  for (uint32_t link = 0; link < *n_links; link++)
+    bandwidths_Bps[link] =
+        topo_shape_neighbour (&machine->shape, link / n_ports, link % n_ports) != TOPO_NONE
+            ? bandwidth_Bps
+            : 0;
+  return bandwidths_Bps;
 }
 
-static void
-find_torus_hosts (Flow *flow, const uint32_t *nodes, uint32_t n_nodes)
+/* Of the cables of a fabric, in both directions, and then of the buses of its
+ * adapters.  A flow has one size on all its links, headers included, but the bus
+ * carries payload only: its bandwidth is what full packets make of it. */
+static double *
+fabric_bandwidths_Bps (const TopoMachine *machine, uint32_t *n_links)
 {
-  uint32_t n_all = topo_shape_nodes (&flow->machine->shape);
-  char name[SIM_FLOW_HOST_SIZE];
+  const TopoParameters *parameters = &machine->parameters;
+  const TopoFabric *fabric = machine->fabric;
+  double mtu_bytes = (double) parameters->ib.mtu_bytes;
+  double bus_Bps =
+      (double) parameters->hca.pcie_bandwidth_Bps *
+      (mtu_bytes + (double) (parameters->ib.header_bytes + parameters->ib.framing_bytes)) /
+      mtu_bytes;
+  double *bandwidths_Bps;
 
-  flow->host = g_new0 (sg_host_t, n_all);
-  flow->twin = g_new0 (sg_host_t, n_all);
-  for (uint32_t i = 0; i < n_nodes; i++) {
-    g_snprintf (name, sizeof name, "n%u", nodes[i]);
-    flow->host[nodes[i]] = sg_host_by_name (name);
-    if (sim_flow_platform_split_dimension (flow->machine) == TOPO_NONE)
-      continue;
-    name[0] = 'e';
-    flow->twin[nodes[i]] = sg_host_by_name (name);
+  *n_links = fabric->n_ports + 2 * fabric->n_devices;
+  bandwidths_Bps = g_new0 (double, *n_links);
+  for (uint32_t port = 0; port < fabric->n_ports; port++) {
+    const TopoPort *it = &fabric->ports[port];
+
+    if (it->peer != TOPO_NONE)
+      bandwidths_Bps[port] = (double) topo_link_bandwidth_Bps (it->lanes, (TopoSpeed) it->speed);
   }
-  flow->first_host = flow->host[nodes[0]];
-}
-
-static void
-find_fabric_hosts (Flow *flow, const uint32_t *nodes, uint32_t n_nodes)
-{
-  const RoutePaths *paths = flow->paths;
-  char name[SIM_FLOW_HOST_SIZE];
-
-  flow->host = g_new0 (sg_host_t, paths->tables->n_destinations);
-  flow->adapter_free_ps = g_new0 (int64_t, paths->tables->n_destinations);
-  for (uint32_t i = 0; i < n_nodes; i++) {
-    uint32_t first = paths->first_rail[nodes[i]];
-
-    for (uint32_t at = first; at < paths->first_rail[nodes[i] + 1]; at++) {
-      sim_flow_platform_rail_host (name, nodes[i], at - first);
-      flow->host[paths->rail[at]] = flow->first_host = sg_host_by_name (name);
-    }
-  }
+  for (uint32_t device = 0; device < fabric->n_devices; device++)
+    if (!fabric->devices[device].is_switch)
+      bandwidths_Bps[fabric->n_ports + 2 * device] =
+          bandwidths_Bps[fabric->n_ports + 2 * device + 1] = bus_Bps;
+  return bandwidths_Bps;
 }
 
 static gboolean
-check_possible (RoutePolicy policy, uint32_t n_hosts, GError **error)
+check_possible (RoutePolicy policy, GError **error)
 {
   if (engine_made)
     g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK,
@@ -746,12 +668,6 @@ check_possible (RoutePolicy policy, uint32_t n_hosts, GError **error)
   else if (policy != ROUTE_POLICY_DEFAULT && policy != ROUTE_POLICY_DETERMINISTIC)
     g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK,
                  "the flow network knows deterministic paths only; zones need the packet network");
-  else if (n_hosts > SIM_FLOW_MAX_HOSTS)
-    g_set_error (
-        error, SIM_ERROR, SIM_ERROR_NETWORK,
-        "the flow network holds %u nodes with ranks (rails, on a fabric), not %u: it needs "
-        "a route per pair",
-        SIM_FLOW_MAX_HOSTS, n_hosts);
   else
     return TRUE;
   return FALSE;
@@ -761,15 +677,19 @@ SimNetwork *
 sim_flow_new (const TopoMachine *machine, const RoutePaths *paths, const TopoMapping *mapping,
               RoutePolicy policy, const SimClient *client, void *client_data, GError **error)
 {
-  uint32_t n_nodes;
-  g_autofree uint32_t *nodes = used_nodes (machine, mapping, &n_nodes);
-  SimFlowPlatform platform = { paths, nodes, n_nodes, false };
   const TopoParameters *parameters = &machine->parameters;
+  const SimFlowSolver *solver;
+  g_autofree double *bandwidths_Bps = NULL;
+  uint32_t n_links;
   Flow *flow;
 
-  if (!check_possible (policy, sim_flow_platform_hosts (&platform), error) ||
-      !route_paths_check (paths, mapping, error) || !engine_load (&platform, error))
+  if (!check_possible (policy, error) || !route_paths_check (paths, mapping, error) ||
+      (solver = load_solver (error)) == NULL)
     return NULL;
+  bandwidths_Bps = machine->fabric != NULL ? fabric_bandwidths_Bps (machine, &n_links)
+                                           : torus_bandwidths_Bps (machine, &n_links);
+  solver->open (n_links, bandwidths_Bps);
+  engine_made = true;
   flow = g_new0 (Flow, 1);
   flow->network.class = &flow_class;
   flow->network.client = client;
@@ -781,14 +701,13 @@ sim_flow_new (const TopoMachine *machine, const RoutePaths *paths, const TopoMap
   flow->machine = machine;
   flow->paths = paths;
   flow->mapping = mapping;
-  flow->path = g_new (uint32_t, paths->longest_links + 1);
-  flow->wake = sg_sem_init (0);
+  flow->solver = solver;
+  flow->path = g_new (uint32_t, paths->longest_links + 3);
   flow->first_free = TOPO_NONE;
   if (machine->fabric != NULL) {
     flow->network.memory = sim_memory_new (machine);
-    find_fabric_hosts (flow, nodes, n_nodes);
-  } else
-    find_torus_hosts (flow, nodes, n_nodes);
+    flow->adapter_free_ps = g_new0 (int64_t, paths->tables->n_destinations);
+  }
   return &flow->network;
 }
 
