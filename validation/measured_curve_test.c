@@ -20,8 +20,10 @@ test_reads_curves_and_points (void)
   g_assert_cmpuint (curves->len, ==, 2);
   a = validation_curve_find (curves, "a");
   b = validation_curve_find (curves, "b");
-  g_assert_cmpmem (a->bytes->data, (int) (a->bytes->len * sizeof (guint64)), ((guint64[]){ 0, 8 }), 16);
-  g_assert_cmpmem (a->values->data, (int) (a->values->len * sizeof (double)), ((double[]){ 1.5, 2 }), 16);
+  g_assert_cmpmem (a->bytes->data, (int) (a->bytes->len * sizeof (guint64)), ((guint64[]){ 0, 8 }),
+                   16);
+  g_assert_cmpmem (a->values->data, (int) (a->values->len * sizeof (double)),
+                   ((double[]){ 1.5, 2 }), 16);
   g_assert_cmpuint (b->bytes->len, ==, 1);
   g_assert_cmpstr (a->unit, ==, "us");
   g_assert_cmpstr (b->unit, ==, "MB/s");
