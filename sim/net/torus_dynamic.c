@@ -570,7 +570,7 @@ leave_queue (Act *act, uint32_t port_index, Port *port, uint32_t number, const R
       .message = packet->message,
       .payload_bytes = packet->payload_bytes,
       .chunks = packet->chunks,
-      .dynamic = net->stay_on_bubble ? 0 : (uint8_t) (IS_DYNAMIC | packet->zone << ZONE_SHIFT),
+      .dynamic = (uint8_t) (net->stay_on_bubble ? 0 : IS_DYNAMIC | packet->zone << ZONE_SHIFT),
     };
 
     pool_give (&net->dynamic_packets, net->dynamic_packet, sizeof (DynamicPacket),
