@@ -227,7 +227,7 @@ sort_window (Calendar *calendar, uint64_t *events, uint32_t n)
   }
   if (from != calendar->due)
     memcpy (calendar->due, from, n * sizeof *from);
-  if (insertion_sort (calendar->due, n) || 1)
+  if (insertion_sort (calendar->due, n))
     return;
   counting_pass (calendar->due, events, n, CALENDAR_INDEX_SHIFT);
   for (uint32_t pass = 1; pass < 4; pass++)
