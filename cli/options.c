@@ -6,6 +6,7 @@
 #include "base/csv.h"
 #include "cli/command.h"
 #include "base/text_file.h"
+#include "sim/net/network.h"
 #include "study/study_error.h"
 #include "study/inputs.h"
 #include "traces/patterns/pattern.h"
@@ -202,6 +203,13 @@ cli_machine_new (const CliMachineOptions *options, GError **error)
     return NULL;
   }
   return usage_of (study_machine_new (&inputs, error), error);
+}
+
+void
+cli_machine_blame (const CliMachineOptions *options, GError *error)
+{
+  if (options->settings != NULL && g_error_matches (error, SIM_ERROR, SIM_ERROR_NETWORK))
+    cli_blame_usage (error);
 }
 
 TopoMapping *

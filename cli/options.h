@@ -56,6 +56,10 @@ gboolean cli_parse_format (CliFormatOptions *options, GError **error);
 /* The machine of options->spec with the other options applied. */
 TopoMachine *cli_machine_new (const CliMachineOptions *options, GError **error);
 
+/* After a simulation on such a machine has failed: where the network cannot be built and --set was
+ * given, the command line is wrong. */
+void cli_machine_blame (const CliMachineOptions *options, GError *error);
+
 /* The mapping of `text` (NULL: the default).  A rankfile names cores: with one,
  * every core of the nodes becomes a slot of `machine`. */
 TopoMapping *

@@ -270,9 +270,7 @@ simulate (const char *path, const Options *options, SimRunOptions *run_options, 
   run = sim_run (trace, machine, mapping, run_options, error);
   g_clear_pointer (&progress, cli_progress_free);
   if (!run) {
-    /* A value of --set may be beyond what the network can build. */
-    if (options->machine.settings && g_error_matches (*error, SIM_ERROR, SIM_ERROR_NETWORK))
-      cli_blame_usage (*error);
+    cli_machine_blame (&options->machine, *error);
     return FALSE;
   }
 

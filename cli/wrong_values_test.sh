@@ -163,5 +163,13 @@ while read -r command; do
     verdict $? "$command $option" "$problem"
   done <options
 done <commands
+
+# A value that the machine may have and the network that would simulate it cannot.
+for command in simulate "map optimize" aggregate; do
+  # shellcheck disable=SC2046,SC2086  # words
+  run "$hopcast" $command $(complete "$command") --set ib.block=1B
+  test "$status" = 2 && test "$(wc -l <err)" = 1 && grep -q 'ib\.block: a packet may have' err
+  verdict $? "$command: --set beyond the limits of the network" "status $status: $(cat err)"
+done
 test "$(find . -name '*.tmp-*' | wc -l)" = 0 && ok "nothing left behind" || not_ok "nothing left behind" "$(ls)"
 done_testing

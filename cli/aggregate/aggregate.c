@@ -196,7 +196,11 @@ cli_aggregate (int argc, char **argv, GError **error)
     cli_refuse (error, "--machine SPEC is missing");
     return CLI_FAILED;
   }
-  if (!cli_choice_check (&options, trace, error) || !aggregate (trace, &options, error))
+  if (!cli_choice_check (&options, trace, error))
     return CLI_FAILED;
+  if (!aggregate (trace, &options, error)) {
+    cli_machine_blame (&options.machine, *error);
+    return CLI_FAILED;
+  }
   return CLI_DONE;
 }

@@ -320,7 +320,10 @@ search (Job *job, guint *best, guint *n_runs, GError **error)
     .progress = cli_progress_share,
     .data = progress,
   };
-  return study_optimize_trials (job->candidates, &plan, best, n_runs, error);
+  if (study_optimize_trials (job->candidates, &plan, best, n_runs, error))
+    return TRUE;
+  cli_machine_blame (&options->map.machine, *error);
+  return FALSE;
 }
 
 /* --- The result --- */

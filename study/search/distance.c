@@ -43,6 +43,84 @@ study_distance_compute (const StudyDistance *distance, uint32_t from, uint32_t t
   return torus_hops (distance, from, to);
 }
 
+/* --- Axes --- */
+
+/* Leaf switches of an axis: its table has the square of them.  Dimensions of a torus have fewer nodes. */
+#define MAX_AXIS_LEAVES 2048u
+
+/* The table of a new axis. */
+static uint16_t *
+axes_add (StudyAxes *axes, uint32_t size)
+{
+  axes->hops[axes->n] = g_new0 (uint16_t, (gsize) size * size);
+  axes->first[axes->n + 1] = axes->first[axes->n] + size;
+  return axes->hops[axes->n++];
+}
+
+static void
+axes_of_torus (StudyDistance *distance)
+{
+  StudyAxes *axes = &distance->axes;
+  const TopoShape *shape = distance->shape;
+  uint32_t stride = distance->n_nodes;
+
+  axes->place = g_new0 (uint16_t, (gsize) distance->n_nodes * TOPO_MAX_DIMENSIONS);
+  for (uint32_t dimension = 0; dimension < shape->n_dimensions; dimension++) {
+    uint32_t size = shape->size[dimension], first = axes->first[axes->n], axis = axes->n;
+    uint16_t *hops;
+
+    stride /= size;
+    if (size == 1)
+      continue;
+    /* Between nodes whose other coordinates are 0. */
+    hops = axes_add (axes, size);
+    for (uint32_t from = 0; from < size; from++)
+      for (uint32_t to = 0; to < size; to++)
+        hops[from * size + to] = (uint16_t) torus_hops (distance, from * stride, to * stride);
+    for (uint32_t node = 0; node < distance->n_nodes; node++)
+      axes->place[(gsize) node * TOPO_MAX_DIMENSIONS + axis] =
+          (uint16_t) (first + distance->at[(gsize) node * TOPO_MAX_DIMENSIONS + dimension]);
+  }
+}
+
+/* Leaves are an axis when all nodes of one have the same hops, no less to another leaf than within
+ * both, as they have in all fabrics where each node has one adapter.  first[leaf] and member[] list the nodes of each leaf. */
+static void
+axes_of_fabric (StudyDistance *distance, const uint32_t *first, const uint32_t *member)
+{
+  StudyAxes *axes = &distance->axes;
+  uint32_t n = distance->n_nodes, n_leaves = distance->n_leaves;
+  bool sound = true;
+  uint16_t *hops;
+
+  if (n_leaves > MAX_AXIS_LEAVES)
+    return;
+  hops = axes_add (axes, n_leaves);
+  for (uint32_t a = 0; a < n_leaves; a++)
+    for (uint32_t b = 0; b < n_leaves; b++) {
+      uint32_t to = a != b ? first[b] : first[a + 1] - 1;
+
+      hops[a * n_leaves + b] = (uint16_t) study_hops (distance, member[first[a]], member[to]);
+      axes->within_leaf |= a == b && hops[a * n_leaves + b] > 0;
+    }
+  for (uint32_t from = 0; from < n_leaves; from++)
+    for (uint32_t to = 0; to < n_leaves; to++)
+      sound &=
+          2 * hops[from * n_leaves + to] >= hops[from * n_leaves + from] + hops[to * n_leaves + to];
+  for (uint32_t from = 0; distance->table && from < n; from++)
+    for (uint32_t to = 0; to < n; to++)
+      sound &= from == to || distance->table[(gsize) from * n + to] ==
+                                 hops[distance->leaf[from] * n_leaves + distance->leaf[to]];
+  if (!sound) {
+    g_clear_pointer (&axes->hops[0], g_free);
+    axes->n = 0;
+    return;
+  }
+  axes->place = g_new0 (uint16_t, (gsize) n * TOPO_MAX_DIMENSIONS);
+  for (uint32_t node = 0; node < n; node++)
+    axes->place[(gsize) node * TOPO_MAX_DIMENSIONS] = (uint16_t) distance->leaf[node];
+}
+
 /* --- Tori --- */
 
 static void
@@ -69,6 +147,8 @@ torus_fill (StudyDistance *distance, const TopoMachine *machine)
         table[(gsize) from * n + to] = (uint8_t) torus_hops (distance, from, to);
     distance->table = table;
   }
+
+  axes_of_torus (distance);
 
   /* Neighbours; two cables to the same one count once. */
   distance->near_first = g_new0 (uint32_t, n + 1);
@@ -173,7 +253,10 @@ fabric_fill (StudyDistance *distance, const RoutePaths *paths, GError **error)
     distance->table = fabric_table (distance, paths, distance->n_nodes, NULL, NULL, error);
   else
     distance->leaf_table = fabric_table (distance, paths, distance->n_leaves, first, member, error);
-  return distance->table || distance->leaf_table;
+  if (!distance->table && !distance->leaf_table)
+    return FALSE;
+  axes_of_fabric (distance, first, member);
+  return TRUE;
 }
 
 StudyDistance *
@@ -200,6 +283,9 @@ study_distance_free (StudyDistance *distance)
   g_free (distance->leaf_table);
   g_free (distance->near_first);
   g_free (distance->near);
+  for (uint32_t axis = 0; axis < distance->axes.n; axis++)
+    g_free (distance->axes.hops[axis]);
+  g_free (distance->axes.place);
   g_free (distance);
 }
 

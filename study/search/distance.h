@@ -9,6 +9,22 @@
 
 #include "routing/paths.h"
 
+/* Hops as a sum of small tables.  Between two nodes of a torus they are the sum over its
+ * dimensions; a fabric has one axis, its leaf switches.  So the cost of a rank at a node takes as many
+ * additions as there are axes, however many partners the rank has.
+ *
+ *   hops (a, b) = sum over axes of hops[axis][size * coordinate of a + coordinate of b]
+ *
+ * holds for different nodes a and b.  Within a node the sum is that of two nodes of a leaf, 0 on a
+ * torus; two times the hops between two nodes are never less than both these sums. */
+typedef struct {
+  uint32_t n;                              /* 0: this machine has no such tables */
+  uint32_t first[TOPO_MAX_DIMENSIONS + 1]; /* of an axis in a row of all axes' coordinates */
+  uint16_t *hops[TOPO_MAX_DIMENSIONS];     /* [size * size] */
+  uint16_t *place;  /* [node * TOPO_MAX_DIMENSIONS + axis] first[axis] + coordinate */
+  bool within_leaf; /* the sum within a node is not 0 */
+} StudyAxes;
+
 typedef struct {
   uint32_t n_nodes;
   uint32_t longest;       /* hops between the two nodes that are farthest apart */
@@ -23,6 +39,7 @@ typedef struct {
    * leaf switch.  At least one when there is more than one node. */
   uint32_t *near_first; /* [n_nodes + 1] of near[] */
   uint32_t *near;
+  StudyAxes axes;
 } StudyDistance;
 
 /* Borrows paths and its machine.  NULL and *error when two nodes have no way. */

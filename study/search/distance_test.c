@@ -51,6 +51,42 @@ test_hops_are_those_of_routes (void)
   check_machine ("fattree:200x24:24", 211, 4); /* a table of leaves */
 }
 
+/* The tables of the axes, summed, are the hops between different nodes. */
+static void
+test_axes_add_up (void)
+{
+  static const struct {
+    const char *spec;
+    uint32_t n_axes;
+  } machines[] = { { "torus:5x1x4x3m", 3 }, { "bgq:32", 5 },     { "torus:17x17x17", 3 },
+                   { "fattree:4x6", 1 },    { "fattree3:8", 1 }, { "fattree:200x24:24", 1 } };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (machines); i++) {
+    TopoMachine *machine;
+    RoutePaths *paths;
+    g_autoptr (StudyDistance) distance = distance_of (machines[i].spec, &machine, &paths);
+    const StudyAxes *axes = &distance->axes;
+    uint32_t stride = 1 + distance->n_nodes / 200;
+
+    g_assert_cmpuint (axes->n, ==, machines[i].n_axes);
+    for (uint32_t from = 0; from < distance->n_nodes && axes->n > 0; from += stride)
+      for (uint32_t to = 0; to < distance->n_nodes; to += stride) {
+        uint32_t hops = 0;
+
+        for (uint32_t axis = 0; axis < axes->n; axis++) {
+          uint32_t first = axes->first[axis], size = axes->first[axis + 1] - first;
+
+          hops += axes->hops[axis][(axes->place[from * TOPO_MAX_DIMENSIONS + axis] - first) * size +
+                                   axes->place[to * TOPO_MAX_DIMENSIONS + axis] - first];
+        }
+        g_assert_cmpuint (hops, ==,
+                          from == to && machine->fabric ? 2 : study_hops (distance, from, to));
+      }
+    route_paths_free (paths);
+    topo_machine_free (machine);
+  }
+}
+
 #define N 5
 
 /* Nodes 0 and 3 are on one leaf switch, the others on a second one: a full tree has two times
@@ -104,6 +140,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/study/distance/routes", test_hops_are_those_of_routes);
+  g_test_add_func ("/study/distance/axes", test_axes_add_up);
   g_test_add_func ("/study/switch-tree/uneven-leaves", test_uneven_leaves);
   g_test_add_func ("/study/switch-tree/levels", test_too_many_levels);
   return g_test_run ();

@@ -117,6 +117,7 @@ typedef struct {
 
 typedef struct {
   bool done;
+  bool no_network; /* the network cannot be built */
   double time_s;
   char error[240]; /* of one that failed; "" of one that was stopped */
 } TrialResult;
@@ -125,6 +126,7 @@ typedef struct {
   StudyCandidates *candidates;
   const StudyTrialPlan *plan;
   guint n_done, n_planned; /* runs, before those that are being made */
+  bool no_network;         /* the network of a run could not be built */
   const Trial *trials;     /* that are being made */
   TrialResult *results;    /* of them */
 } Optimizer;
@@ -150,8 +152,10 @@ make_trial (void *data, guint number, gboolean *spent)
   if (run) {
     result.done = true;
     result.time_s = (double) run->result.time_ps * 1e-12;
-  } else
+  } else {
+    result.no_network = g_error_matches (error, SIM_ERROR, SIM_ERROR_NETWORK);
     g_strlcpy (result.error, error->message, sizeof result.error);
+  }
   *spent = plan->network == SIM_NETWORK_FLOW;
   return g_bytes_new (&result, sizeof result);
 }
@@ -197,6 +201,7 @@ run_trials (Optimizer *optimizer, const Trial *trials, guint n, TrialResult *res
   study_pool_run (n_workers, n, make_trial, take_trial, optimizer, &error);
   for (guint i = 0; i < n; i++) {
     optimizer->n_done += results[i].done;
+    optimizer->no_network |= results[i].no_network;
     if (error && !results[i].done && !results[i].error[0])
       g_strlcpy (results[i].error, error->message, sizeof results[i].error);
   }
@@ -359,7 +364,10 @@ study_optimize_trials (StudyCandidates *candidates, const StudyTrialPlan *plan, 
 
   simulate_range (&optimizer, 0, 1);
   if (plain->error) {
-    g_set_error (error, STUDY_ERROR, STUDY_ERROR_SEARCH, "the default mapping: %s", plain->error);
+    /* The error of the worker, whose text alone has come through the pipe. */
+    g_set_error (error, optimizer.no_network ? SIM_ERROR : STUDY_ERROR,
+                 optimizer.no_network ? (int) SIM_ERROR_NETWORK : (int) STUDY_ERROR_SEARCH,
+                 "the default mapping: %s", plain->error);
     return FALSE;
   }
   if (n_runs == 0) {

@@ -33,7 +33,8 @@ typedef struct {
 /* Simulates candidates, fills in their times and gains and returns the best: the one
  * with the largest mean gain among the finalists, and the default unless that is above
  * 0.  When nothing could be compared, the best by score.  *n_done: the runs.
- * Fails only when the default's own run fails by itself. */
+ * Fails only when the default's own run fails by itself: SIM_ERROR_NETWORK where the network cannot
+ * be built. */
 gboolean study_optimize_trials (StudyCandidates *candidates, const StudyTrialPlan *plan,
                                 guint *best, guint *n_done, GError **error);
 
