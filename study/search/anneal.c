@@ -1,109 +1,313 @@
-/* anneal.c - local search by exchanging ranks: annealing, descent, relief of the busiest links.
+/* anneal.c - fewer hop-bytes by exchanging ranks: annealing, descent.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "study/search/anneal.h"
 
-#include "sim/counters.h"
-#include "base/random.h"
-#include "study/search/slot_placement.h"
+#include "study/search/exchange.h"
 
 #include <math.h>
 #include <string.h>
 
+/* --- Hop-bytes of every rank at every place --- */
+
+/* The row of a rank has, for each axis of the machine and each coordinate, the weight times the hops
+ * along this axis to all partners.  A step reads one entry per axis for each of its two ranks; only
+ * when it is made do the rows of their partners change.  On a fabric whose nodes have several slots
+ * a row goes on with an entry per node, which takes back for the partners on the node itself
+ * what the axis counts for two nodes of its leaf.
+ *
+ * A row with the cost at each node would save the few additions, but it would be many times longer,
+ * and all of it would change when a partner moves. */
+
+/* Entries of all rows; with more, the partners of the two ranks are visited for each step. */
+#define MAX_COSTS (1u << 24)
+
+/* Rows with no more entries are updated as a whole: the number of additions is then always the
+ * same, which costs less than the mispredicted branches of a number that varies. */
+#define SHORT_ROW 96u
+
+/* Of an entry of a partner's row, for a weight of 1. */
 typedef struct {
-  const StudyGraph *graph;
-  const StudyDistance *distance;
-  uint32_t per_node, n_slots;
-  uint32_t *slot;    /* [rank] */
-  uint32_t *node;    /* [rank] of its slot, for the inner loop */
-  uint32_t *rank_at; /* [slot] TOPO_NONE: free */
-  BaseRandom random;
-} Exchange;
+  uint32_t entry;
+  int32_t added;
+} Change;
 
-/* The rank gets the slot; a rank that is there gets the old slot. */
-static inline void
-exchange_apply (Exchange *search, uint32_t rank, uint32_t slot)
+typedef struct {
+  StudyExchange places;
+  StudyAxes axes;
+  uint32_t n_axes; /* 0: there are no rows, or not yet */
+  bool has_nodes;  /* a row goes on with entries of nodes */
+  uint32_t width;  /* entries of a row */
+  int64_t *row;    /* [rank * width + entry]; those of rank n_ranks, who stands for none, are 0 */
+  int64_t *here;   /* [rank] the cost at its node */
+
+  /* [4 * rank + word] one bit for each partner, by its number modulo 256: most ranks that change
+   * places are seen at once not to be partners. */
+  uint64_t *known;
+
+  /* Of the move that is being made. */
+  Change *changes;
+  uint32_t n_changes, n_exchanges;
+  int64_t *whole; /* [entry] of short rows: all changes, for the weight of the last partner */
+} Costs;
+
+static inline const uint16_t *
+place_of (const Costs *costs, uint32_t node)
 {
-  uint32_t other = search->rank_at[slot], old = search->slot[rank];
-
-  search->rank_at[old] = other;
-  if (other != TOPO_NONE) {
-    search->slot[other] = old;
-    search->node[other] = old / search->per_node;
-  }
-  search->rank_at[slot] = rank;
-  search->slot[rank] = slot;
-  search->node[rank] = slot / search->per_node;
+  return &costs->axes.place[(size_t) node * TOPO_MAX_DIMENSIONS];
 }
 
-/* Writes to slot[n_ranks], which it borrows. */
-static Exchange
-exchange_new (const StudyProblem *problem, uint32_t *slot, uint64_t seed)
+static inline int64_t
+cost_on (const Costs *costs, uint32_t rank, uint32_t node, uint32_t n_axes, bool has_nodes)
 {
-  uint32_t n_slots = study_problem_slots (problem), n_ranks = problem->graph->n_ranks;
-  Exchange search = { .graph = problem->graph,
-                      .distance = problem->distance,
-                      .per_node = problem->per_node,
-                      .n_slots = n_slots,
-                      .slot = slot,
-                      .node = g_new (uint32_t, n_ranks),
-                      .rank_at = g_new (uint32_t, n_slots),
-                      .random = { seed } };
+  const int64_t *row = &costs->row[(size_t) rank * costs->width];
+  const uint16_t *place = place_of (costs, node);
+  int64_t sum = row[place[0]];
 
-  memset (search.rank_at, 0xff, n_slots * sizeof *search.rank_at);
-  for (uint32_t rank = 0; rank < n_ranks; rank++) {
-    search.node[rank] = slot[rank] / problem->per_node;
-    search.rank_at[slot[rank]] = rank;
+  for (uint32_t axis = 1; axis < n_axes; axis++)
+    sum += row[place[axis]];
+  if (has_nodes)
+    sum += row[costs->axes.first[n_axes] + node];
+  return sum;
+}
+
+static int64_t
+cost_at (const Costs *costs, uint32_t rank, uint32_t node)
+{
+  return cost_on (costs, rank, node, costs->n_axes, costs->has_nodes);
+}
+
+/* The sum of the axes within a node. */
+static inline int64_t
+within (const Costs *costs, uint32_t node)
+{
+  const StudyAxes *axes = &costs->axes;
+  uint32_t size = axes->first[1];
+
+  return axes->within_leaf ? axes->hops[0][(size_t) place_of (costs, node)[0] * (size + 1)] : 0;
+}
+
+/* Adds what a partner of weight 1 at the node costs to entries of a row. */
+static void
+add_partner (const Costs *costs, uint32_t node, int64_t weight, int64_t *row)
+{
+  const StudyAxes *axes = &costs->axes;
+  const uint16_t *place = place_of (costs, node);
+
+  for (uint32_t axis = 0; axis < costs->n_axes; axis++) {
+    uint32_t first = axes->first[axis], size = axes->first[axis + 1] - first;
+    const uint16_t *hops = &axes->hops[axis][(size_t) (place[axis] - first) * size];
+
+    for (uint32_t i = 0; i < size; i++)
+      row[first + i] += weight * hops[i];
   }
-  return search;
+  if (costs->has_nodes)
+    row[axes->first[costs->n_axes] + node] -= weight * within (costs, node);
 }
 
 static void
-exchange_clear (Exchange *search)
+costs_init (Costs *costs, const StudyProblem *problem, uint32_t *slot)
 {
-  g_free (search->node);
-  g_free (search->rank_at);
+  const StudyAxes *axes = &problem->distance->axes;
+
+  *costs = (Costs){ .axes = *axes,
+                    .has_nodes = axes->within_leaf && problem->per_node > 1,
+                    .width = axes->first[axes->n] };
+  if (costs->has_nodes)
+    costs->width += problem->distance->n_nodes;
+  study_exchange_init (&costs->places, problem, slot);
 }
 
-/* A node near a partner of the rank, or the partner's own where nodes have several slots: few
- * other places can be better. */
-static uint32_t
-node_near_partner (Exchange *search, uint32_t rank)
+/* Makes the rows; they are kept up to date from now on. */
+static void
+costs_fill (Costs *costs)
 {
-  const StudyGraph *graph = search->graph;
-  const StudyDistance *distance = search->distance;
-  uint64_t first = graph->first[rank];
-  uint32_t degree = (uint32_t) (graph->first[rank + 1] - first);
-  uint32_t at =
-      search->node[graph->neighbour[first + base_random_below_32 (&search->random, degree)]];
-  uint32_t first_near = distance->near_first[at];
-  uint32_t n_near = distance->near_first[at + 1] - first_near;
-  uint32_t own = search->per_node > 1;
-  uint32_t choice;
+  const StudyExchange *places = &costs->places;
+  const StudyGraph *graph = places->graph;
+  uint32_t n_ranks = graph->n_ranks;
 
-  if (n_near + own == 0)
-    return at;
-  choice = base_random_below_32 (&search->random, n_near + own);
-  return choice == n_near ? at : distance->near[first_near + choice];
+  if (costs->axes.n == 0 || (n_ranks + 1ull) * costs->width > MAX_COSTS)
+    return;
+  costs->n_axes = costs->axes.n;
+  costs->row = g_new0 (int64_t, (n_ranks + 1ull) * costs->width);
+  costs->here = g_new0 (int64_t, n_ranks + 1);
+  costs->known = g_new0 (uint64_t, 4 * (gsize) n_ranks);
+  costs->changes = g_new (Change, costs->width + 2);
+  costs->whole = g_new0 (int64_t, costs->width);
+  for (uint32_t rank = 0; rank < n_ranks; rank++) {
+    for (uint64_t i = graph->first[rank]; i < graph->first[rank + 1]; i++) {
+      uint32_t partner = graph->neighbour[i];
+
+      add_partner (costs, places->node[partner], graph->weight[i],
+                   &costs->row[(gsize) rank * costs->width]);
+      costs->known[4 * (gsize) rank + partner / 64 % 4] |= 1ull << partner % 64;
+    }
+    costs->here[rank] = cost_at (costs, rank, places->node[rank]);
+  }
 }
 
-/* A random step: half of them go near a partner, the others anywhere.  False: the slot is on the
- * rank's own node. */
-static bool
-exchange_propose (Exchange *search, uint32_t *rank, uint32_t *slot)
+static void
+costs_clear (Costs *costs)
 {
-  const StudyGraph *graph = search->graph;
-
-  *rank = base_random_below_32 (&search->random, graph->n_ranks);
-  if (graph->first[*rank + 1] == graph->first[*rank] || (base_random_next (&search->random) & 1))
-    *slot = base_random_below_32 (&search->random, search->n_slots);
-  else
-    *slot = node_near_partner (search, *rank) * search->per_node +
-            (search->per_node > 1 ? base_random_below_32 (&search->random, search->per_node) : 0);
-  return *slot / search->per_node != search->node[*rank];
+  study_exchange_clear (&costs->places);
+  g_free (costs->row);
+  g_free (costs->here);
+  g_free (costs->known);
+  g_free (costs->changes);
+  g_free (costs->whole);
 }
 
-/* --- Fewer hop-bytes by exchanging ranks --- */
+/* --- Steps that are tried and made --- */
+
+/* The added cost of `rank` at node `to` while `other` stays where it is: the hops between two ranks
+ * that change places remain. */
+static int64_t
+delta_of (const StudyExchange *places, uint32_t rank, uint32_t other, uint32_t to)
+{
+  const StudyGraph *graph = places->graph;
+  uint32_t from = places->node[rank];
+  int64_t delta = 0;
+
+  for (uint64_t i = graph->first[rank]; i < graph->first[rank + 1]; i++) {
+    uint32_t neighbour = graph->neighbour[i], at = places->node[neighbour];
+
+    if (neighbour != other)
+      delta += graph->weight[i] * ((int64_t) study_hops (places->distance, to, at) -
+                                   (int64_t) study_hops (places->distance, from, at));
+  }
+  return delta;
+}
+
+/* The weight between two ranks; neighbours ascend. */
+static int64_t
+weight_between (const StudyGraph *graph, uint32_t rank, uint32_t other)
+{
+  const uint32_t *neighbour = &graph->neighbour[graph->first[rank]];
+  uint32_t degree = (uint32_t) (graph->first[rank + 1] - graph->first[rank]), n_below = 0;
+
+  for (uint32_t i = 0; i < degree; i++)
+    n_below += neighbour[i] < other;
+  return n_below < degree && neighbour[n_below] == other
+             ? graph->weight[graph->first[rank] + n_below]
+             : 0;
+}
+
+/* The change of the hop-bytes; one that is not below `enough` may be returned too small.  Inlined, so
+ * that the loops over axes are unrolled where their number is a constant. */
+static inline __attribute__ ((always_inline)) int64_t
+delta_on (const Costs *costs, uint32_t rank, uint32_t slot, uint32_t to, int64_t enough,
+          uint32_t n_axes, bool has_nodes)
+{
+  const StudyExchange *places = &costs->places;
+  uint32_t other = places->rank_at[slot], from = places->node[rank];
+  int64_t delta, weight;
+
+  if (n_axes == 0) {
+    delta = delta_of (places, rank, other, to);
+    return other == places->n_ranks ? delta : delta + delta_of (places, other, rank, from);
+  }
+  /* Two partners count each other as if the other one stayed: too little, but never too much. */
+  delta = cost_on (costs, rank, to, n_axes, has_nodes) - costs->here[rank] +
+          cost_on (costs, other, from, n_axes, has_nodes) - costs->here[other];
+  if (delta >= enough || !(costs->known[4 * (size_t) rank + other / 64 % 4] >> other % 64 & 1))
+    return delta;
+  /* Each was taken to have gone to the other's node, at no distance; but their hops remain. */
+  weight = weight_between (places->graph, rank, other);
+  delta += 2 * weight * study_hops (places->distance, from, to);
+  if (!costs->has_nodes)
+    delta -= weight * (within (costs, from) + within (costs, to));
+  return delta;
+}
+
+static int64_t
+exchange_delta (const Costs *costs, uint32_t rank, uint32_t slot, uint32_t to, int64_t enough)
+{
+  return delta_on (costs, rank, slot, to, enough, costs->n_axes, costs->has_nodes);
+}
+
+/* Lists the changes of a row when a partner goes from one node to another. */
+static void
+list_changes (Costs *costs, uint32_t from, uint32_t to)
+{
+  const StudyAxes *axes = &costs->axes;
+  const uint16_t *old = place_of (costs, from), *new = place_of (costs, to);
+  uint32_t n = 0;
+
+  for (uint32_t axis = 0; axis < costs->n_axes; axis++) {
+    uint32_t first = axes->first[axis], size = axes->first[axis + 1] - first;
+    const uint16_t *before = &axes->hops[axis][(size_t) (old[axis] - first) * size];
+    const uint16_t *after = &axes->hops[axis][(size_t) (new[axis] - first) * size];
+
+    for (uint32_t i = 0; before != after && i < size; i++)
+      if (before[i] != after[i])
+        costs->changes[n++] = (Change){ first + i, after[i] - before[i] };
+  }
+  if (costs->has_nodes) {
+    uint32_t first = axes->first[costs->n_axes];
+
+    costs->changes[n++] = (Change){ first + from, (int32_t) within (costs, from) };
+    costs->changes[n++] = (Change){ first + to, -(int32_t) within (costs, to) };
+  }
+  costs->n_changes = n;
+}
+
+/* A function of its own without aliases, so that the compiler adds several entries at a time. */
+static inline void
+add_whole (int64_t *restrict row, const int64_t *restrict whole, uint32_t width)
+{
+  for (uint32_t entry = 0; entry < width; entry++)
+    row[entry] += whole[entry];
+}
+
+/* A rank has gone as changes[] say, or, with sign -1, the other way: the rows of its partners. */
+static void
+update_partners (Costs *costs, uint32_t rank, int64_t sign)
+{
+  const StudyGraph *graph = costs->places.graph;
+  const Change *changes = costs->changes;
+  uint32_t n_changes = costs->n_changes, width = costs->width;
+  int64_t last = 0;
+
+  for (uint64_t i = graph->first[rank]; i < graph->first[rank + 1]; i++) {
+    uint32_t partner = graph->neighbour[i];
+    int64_t *row = &costs->row[(size_t) partner * width], weight = sign * graph->weight[i];
+
+    if (width > SHORT_ROW)
+      for (uint32_t k = 0; k < n_changes; k++)
+        row[changes[k].entry] += weight * changes[k].added;
+    else {
+      /* Often all messages have the same size. */
+      for (uint32_t k = 0; weight != last && k < n_changes; k++)
+        costs->whole[changes[k].entry] = weight * changes[k].added;
+      last = weight;
+      add_whole (row, costs->whole, width);
+    }
+    costs->here[partner] = cost_at (costs, partner, costs->places.node[partner]);
+  }
+  for (uint32_t k = 0; k < n_changes; k++)
+    costs->whole[changes[k].entry] = 0;
+}
+
+static void
+exchange_apply (Costs *costs, uint32_t rank, uint32_t slot)
+{
+  StudyExchange *places = &costs->places;
+  uint32_t from = places->node[rank], to = places->node_of[slot], other = places->rank_at[slot];
+
+  study_exchange_apply (places, rank, slot);
+  costs->n_exchanges++;
+  if (costs->n_axes == 0)
+    return;
+  list_changes (costs, from, to);
+  update_partners (costs, rank, 1);
+  if (other != places->n_ranks) {
+    update_partners (costs, other, -1);
+    costs->here[other] = cost_at (costs, other, from);
+  }
+  costs->here[rank] = cost_at (costs, rank, to);
+}
+
+/* --- Annealing --- */
 
 /* Steps between two looks at stop() and at the temperature. */
 #define BLOCK_STEPS 4096u
@@ -111,52 +315,24 @@ exchange_propose (Exchange *search, uint32_t *rank, uint32_t *slot)
 /* The last temperature over the first one. */
 #define COOLING 1e-2
 
-/* Slots times ranks up to which the descent tries every exchange; in larger problems it tries the
- * exchanges that bring a rank near a partner. */
-#define MAX_EXCHANGES (1u << 25)
-
-/* The added cost of `rank` at node `to` while `other` stays where it is: the hops between two ranks
- * that change places remain. */
-static inline int64_t
-delta_of (const Exchange *search, uint32_t rank, uint32_t other, uint32_t to)
-{
-  const StudyGraph *graph = search->graph;
-  uint32_t from = search->node[rank];
-  int64_t delta = 0;
-
-  for (uint64_t i = graph->first[rank]; i < graph->first[rank + 1]; i++) {
-    uint32_t neighbour = graph->neighbour[i], at = search->node[neighbour];
-
-    if (neighbour != other)
-      delta += graph->weight[i] * ((int64_t) study_hops (search->distance, to, at) -
-                                   (int64_t) study_hops (search->distance, from, at));
-  }
-  return delta;
-}
-
-static inline int64_t
-exchange_delta (const Exchange *search, uint32_t rank, uint32_t slot)
-{
-  uint32_t other = search->rank_at[slot], to = slot / search->per_node;
-  int64_t delta = delta_of (search, rank, other, to);
-
-  return other == TOPO_NONE ? delta : delta + delta_of (search, other, rank, search->node[rank]);
-}
+/* Steps that are worse by more temperatures are not taken, and no number is drawn for them. */
+#define HOPELESS 40
 
 /* The average cost of a random step that is bad. */
 static double
-average_rise (Exchange *search)
+average_rise (const Costs *costs, StudyDraws *draws)
 {
   double sum = 0;
   uint32_t n = 0;
 
   for (uint32_t step = 0; step < BLOCK_STEPS; step++) {
-    uint32_t rank, slot;
+    StudyProposal proposal = study_exchange_propose (&costs->places, study_draws_look (draws));
     int64_t delta;
 
-    if (!exchange_propose (search, &rank, &slot))
+    study_draws_take (draws, proposal.n_draws);
+    if (proposal.node == costs->places.node[proposal.rank])
       continue;
-    delta = exchange_delta (search, rank, slot);
+    delta = exchange_delta (costs, proposal.rank, proposal.slot, proposal.node, G_MAXINT64);
     if (delta > 0) {
       sum += (double) delta;
       n++;
@@ -165,223 +341,233 @@ average_rise (Exchange *search)
   return n > 0 ? sum / n : 0;
 }
 
+/* The least whole number that is not below the value when it is converted to a double. */
+static int64_t
+least_from (double value)
+{
+  int64_t least;
+
+  if (value >= 0x1p62)
+    return G_MAXINT64;
+  least = (int64_t) ceil (value);
+  while ((double) (least - 1) >= value)
+    least--;
+  return least;
+}
+
+/* As anneal_block(), with constants. */
+static inline __attribute__ ((always_inline)) int64_t
+make_steps (Costs *costs, StudyDraws *draws, uint64_t n_steps, double temperature, uint32_t n_axes,
+            bool has_nodes)
+{
+  int64_t hopeless = least_from (HOPELESS * temperature), change = 0;
+  double coldness = 1 / temperature;
+
+  for (uint64_t step = 0; step < n_steps; step++) {
+    const uint64_t *number = study_draws_look (draws);
+    StudyProposal proposal = study_exchange_propose (&costs->places, number);
+    int64_t delta =
+        delta_on (costs, proposal.rank, proposal.slot, proposal.node, hopeless, n_axes, has_nodes);
+
+    study_draws_take (draws, proposal.n_draws);
+    if (delta >= hopeless || proposal.node == costs->places.node[proposal.rank])
+      continue;
+    if (delta > 0) {
+      double x = (double) delta * coldness, chance = study_draw_unit (number[proposal.n_draws]);
+
+      study_draws_take (draws, 1);
+      /* The step is taken when chance < exp (-x).  The first terms of the series of exp (x) decide
+       * nearly always that it is not: they are below exp (x), and the rounding is below 1e-9. */
+      if (chance * (1 + x * (1 + x * (1. / 2 + x * (1. / 6)))) > 1 + 1e-9 ||
+          chance >= exp (-(double) delta / temperature))
+        continue;
+    }
+    exchange_apply (costs, proposal.rank, proposal.slot);
+    change += delta;
+  }
+  return change;
+}
+
+/* Makes n_steps at one temperature; returns the change of the hop-bytes. */
+static int64_t
+anneal_block (Costs *costs, StudyDraws *draws, uint64_t n_steps, double temperature)
+{
+  if (costs->has_nodes && costs->n_axes == 1)
+    return make_steps (costs, draws, n_steps, temperature, 1, true);
+  if (!costs->has_nodes)
+    switch (costs->n_axes) {
+    case 1: return make_steps (costs, draws, n_steps, temperature, 1, false);
+    case 2: return make_steps (costs, draws, n_steps, temperature, 2, false);
+    case 3: return make_steps (costs, draws, n_steps, temperature, 3, false);
+    case 4: return make_steps (costs, draws, n_steps, temperature, 4, false);
+    case 5: return make_steps (costs, draws, n_steps, temperature, 5, false);
+    }
+  return make_steps (costs, draws, n_steps, temperature, costs->n_axes, costs->has_nodes);
+}
+
+/* Rows are made when fewer than one step in so many is taken: before, they would change more often
+ * than they are read. */
+#define STEPS_PER_EXCHANGE 8u
+
 /* Returns the change of the hop-bytes. */
 static int64_t
-anneal (Exchange *search, const StudyAnneal *options)
+anneal (Costs *costs, const StudyAnneal *options)
 {
-  double hot = options->heat * average_rise (search);
+  g_autofree StudyDraws *draws = g_new (StudyDraws, 1);
   int64_t change = 0;
+  double hot;
 
+  study_draws_init (draws, options->seed);
+  hot = options->heat * average_rise (costs, draws);
   for (uint64_t done = 0; done < options->n_steps && hot > 0; done += BLOCK_STEPS) {
-    uint64_t n_steps = MIN (BLOCK_STEPS, options->n_steps - done);
-    double temperature = hot * pow (COOLING, (double) done / (double) options->n_steps);
-
     if (options->stop && options->stop (options->stop_data))
       break;
-    for (uint64_t step = 0; step < n_steps; step++) {
-      uint32_t rank, slot;
-      int64_t delta;
-
-      if (!exchange_propose (search, &rank, &slot))
-        continue;
-      delta = exchange_delta (search, rank, slot);
-      if (delta <= 0 ||
-          ((double) delta < 40 * temperature &&
-           base_random_unit (&search->random) < exp (-(double) delta / temperature))) {
-        exchange_apply (search, rank, slot);
-        change += delta;
-      }
-    }
+    costs->n_exchanges = 0;
+    change += anneal_block (costs, draws, MIN (BLOCK_STEPS, options->n_steps - done),
+                            hot * pow (COOLING, (double) done / (double) options->n_steps));
+    if (costs->row == NULL && costs->n_exchanges < BLOCK_STEPS / STEPS_PER_EXCHANGE)
+      costs_fill (costs);
   }
   return change;
 }
 
 /* --- Descent --- */
 
+/* Slots times ranks up to which the descent tries every exchange; in larger problems it tries the
+ * exchanges that bring a rank near a partner. */
+#define MAX_EXCHANGES (1u << 25)
+
+/* An exchange that was not good can become good only when one of its two ranks or a partner of
+ * theirs has moved.  The slots of all these are appended to a list; a rank that has been tried
+ * with all slots is tried again with those alone that came to the list since, unless it is itself among
+ * them. */
+typedef struct {
+  Costs costs;
+  bool all;      /* every exchange is tried */
+  GArray *moved; /* (element-type uint32_t) the list of slots; begins with all of them */
+  guint *length; /* [slot] of the list when the slot was last appended */
+  guint *tried; /* [rank] length of the list when no exchange was good; 0: not tried; [n_ranks] 0 */
+} Descent;
+
 typedef struct {
   uint32_t slot; /* TOPO_NONE: none is good */
   int64_t delta;
 } Best;
 
+/* Of exchanges that are equally good the one that is tried first counts; where all are tried, that
+ * of the first slot, whatever their order. */
 static void
-consider (const Exchange *search, uint32_t rank, uint32_t slot, Best *best)
+consider (const Descent *descent, uint32_t rank, uint32_t slot, Best *best)
 {
+  const Costs *costs = &descent->costs;
+  const StudyExchange *places = &costs->places;
+  guint length = MAX (descent->length[places->slot[rank]], descent->length[slot]);
+  guint tried = descent->tried[rank];
   int64_t delta;
 
-  if (slot / search->per_node == search->node[rank])
+  /* Where every exchange is tried, the other rank may have tried this one. */
+  if (descent->all)
+    tried = MAX (tried, descent->tried[places->rank_at[slot]]);
+  if (length <= tried || places->node_of[slot] == places->node[rank])
     return;
-  delta = exchange_delta (search, rank, slot);
-  if (delta < best->delta)
+  delta = exchange_delta (costs, rank, slot, places->node_of[slot], best->delta + 1);
+  if (delta < best->delta ||
+      (descent->all && delta == best->delta && delta < 0 && slot < best->slot))
     *best = (Best){ slot, delta };
 }
 
 static void
-consider_node (const Exchange *search, uint32_t rank, uint32_t node, Best *best)
+consider_node (const Descent *descent, uint32_t rank, uint32_t node, Best *best)
 {
-  for (uint32_t i = 0; i < search->per_node; i++)
-    consider (search, rank, node * search->per_node + i, best);
+  uint32_t per_node = descent->costs.places.per_node;
+
+  for (uint32_t i = 0; i < per_node; i++)
+    consider (descent, rank, node * per_node + i, best);
+}
+
+static void
+append_moved (Descent *descent, uint32_t slot)
+{
+  g_array_append_val (descent->moved, slot);
+  descent->length[slot] = descent->moved->len;
+}
+
+/* Makes an exchange and lists the slots that it has touched. */
+static void
+descend (Descent *descent, uint32_t rank, uint32_t slot)
+{
+  const StudyExchange *places = &descent->costs.places;
+  const StudyGraph *graph = places->graph;
+  uint32_t moved[] = { rank, places->rank_at[slot] };
+
+  append_moved (descent, places->slot[rank]);
+  append_moved (descent, slot);
+  exchange_apply (&descent->costs, rank, slot);
+  for (gsize i = 0; i < G_N_ELEMENTS (moved) && moved[i] < places->n_ranks; i++)
+    for (uint64_t k = graph->first[moved[i]]; k < graph->first[moved[i] + 1]; k++)
+      append_moved (descent, places->slot[graph->neighbour[k]]);
 }
 
 /* The best exchange of a rank, made when it is good. */
 static bool
-improve_rank (Exchange *search, uint32_t rank)
+improve_rank (Descent *descent, uint32_t rank)
 {
-  bool all = (uint64_t) search->n_slots * search->graph->n_ranks <= MAX_EXCHANGES;
+  const StudyExchange *places = &descent->costs.places;
+  const StudyGraph *graph = places->graph;
+  guint tried = descent->tried[rank], n_moved = descent->moved->len - tried;
+  bool itself = descent->length[places->slot[rank]] > tried;
   Best best = { TOPO_NONE, 0 };
 
-  for (uint32_t slot = 0; all && slot < search->n_slots; slot++)
-    consider (search, rank, slot, &best);
-  if (!all) {
-    const StudyGraph *graph = search->graph;
-    const StudyDistance *distance = search->distance;
-
+  if (descent->all && !itself && n_moved < places->n_slots)
+    for (guint i = tried; i < descent->moved->len; i++)
+      consider (descent, rank, g_array_index (descent->moved, uint32_t, i), &best);
+  else if (descent->all)
+    for (uint32_t slot = 0; slot < places->n_slots; slot++)
+      consider (descent, rank, slot, &best);
+  else
     for (uint64_t i = graph->first[rank]; i < graph->first[rank + 1]; i++) {
-      uint32_t at = search->node[graph->neighbour[i]];
+      const StudyDistance *distance = places->distance;
+      uint32_t at = places->node[graph->neighbour[i]];
 
-      consider_node (search, rank, at, &best);
+      consider_node (descent, rank, at, &best);
       for (uint32_t k = distance->near_first[at]; k < distance->near_first[at + 1]; k++)
-        consider_node (search, rank, distance->near[k], &best);
+        consider_node (descent, rank, distance->near[k], &best);
     }
-  }
-  if (best.slot != TOPO_NONE)
-    exchange_apply (search, rank, best.slot);
+  if (best.slot == TOPO_NONE)
+    descent->tried[rank] = descent->moved->len;
+  else
+    descend (descent, rank, best.slot);
   return best.slot != TOPO_NONE;
 }
 
 void
 study_anneal (const StudyProblem *problem, uint32_t *slot, const StudyAnneal *options)
 {
-  uint32_t n_ranks = problem->graph->n_ranks, n_good = 0;
+  uint32_t n_ranks = problem->graph->n_ranks, n_slots = study_problem_slots (problem), n_good = 0;
   gsize size = n_ranks * sizeof *slot;
   g_autofree uint32_t *start = g_memdup2 (slot, size);
-  Exchange search = exchange_new (problem, slot, options->seed);
+  Descent descent = { .all = (uint64_t) n_slots * n_ranks <= MAX_EXCHANGES,
+                      .moved = g_array_new (FALSE, FALSE, sizeof (uint32_t)),
+                      .length = g_new0 (guint, n_slots),
+                      .tried = g_new0 (guint, n_ranks + 1) };
 
-  if (anneal (&search, options) > 0) {
-    exchange_clear (&search);
+  costs_init (&descent.costs, problem, slot);
+  if (anneal (&descent.costs, options) > 0) {
+    costs_clear (&descent.costs);
     memcpy (slot, start, size);
-    search = exchange_new (problem, slot, options->seed);
+    costs_init (&descent.costs, problem, slot);
   }
+  if (descent.costs.row == NULL)
+    costs_fill (&descent.costs);
+  for (uint32_t i = 0; i < n_slots; i++)
+    append_moved (&descent, i);
   for (uint32_t rank = 0; n_good < n_ranks; rank = (rank + 1) % n_ranks) {
     if (rank % 16 == 0 && options->stop && options->stop (options->stop_data))
       break;
-    n_good = improve_rank (&search, rank) ? 0 : n_good + 1;
+    n_good = improve_rank (&descent, rank) ? 0 : n_good + 1;
   }
-  exchange_clear (&search);
-}
-
-/* --- Less on the busiest links by exchanging ranks --- */
-
-/* Steps between two looks at stop(). */
-#define RELIEF_STEPS 256u
-
-typedef struct {
-  Exchange *search;
-  const StudyGraph *graph;
-  const RoutePaths *paths;
-  double *load;    /* [link] bytes; whole numbers, so that nothing is lost by rounding */
-  uint32_t *links; /* of one way */
-  double unit;     /* bytes, so that fourth powers stay small */
-} Relief;
-
-static inline double
-fourth_power (double value)
-{
-  return value * value * value * value;
-}
-
-/* Adds bytes to the links of a way; returns the growth of the sum of fourth powers. */
-static double
-add_way (Relief *relief, uint32_t from, uint32_t to, double bytes)
-{
-  const uint32_t *node = relief->search->node;
-  double growth = 0;
-  uint32_t n;
-
-  if (bytes == 0)
-    return 0;
-  n = route_paths_links (relief->paths, node[from], node[to], from, to, relief->links);
-  for (uint32_t i = 0; i < n; i++) {
-    double *load = &relief->load[relief->links[i]];
-
-    growth -= fourth_power (*load / relief->unit);
-    *load += bytes;
-    growth += fourth_power (*load / relief->unit);
-  }
-  return growth;
-}
-
-/* Adds (sign 1) or subtracts (-1) the messages of a rank, except to and from `other`. */
-static double
-add_rank (Relief *relief, uint32_t rank, uint32_t other, double sign)
-{
-  const StudyGraph *graph = relief->graph;
-  double growth = 0;
-
-  for (uint64_t i = graph->first[rank]; i < graph->first[rank + 1]; i++) {
-    uint32_t neighbour = graph->neighbour[i];
-
-    if (neighbour == other)
-      continue;
-    growth += add_way (relief, rank, neighbour, sign * (double) graph->sent[i]);
-    growth += add_way (relief, neighbour, rank, sign * (double) graph->received[i]);
-  }
-  return growth;
-}
-
-static double
-add_both (Relief *relief, uint32_t rank, uint32_t other, double sign)
-{
-  double growth = add_rank (relief, rank, TOPO_NONE, sign);
-
-  return other == TOPO_NONE ? growth : growth + add_rank (relief, other, rank, sign);
-}
-
-void
-study_relieve (const StudyProblem *problem, const RoutePaths *paths, uint32_t *slot,
-               const StudyAnneal *options)
-{
-  const TopoMachine *machine = paths->machine;
-  const StudyGraph *graph = problem->graph;
-  uint32_t n_links = machine->fabric
-                         ? machine->fabric->n_ports
-                         : topo_shape_nodes (&machine->shape) * topo_shape_ports (&machine->shape);
-  uint64_t n_arcs = graph->first[graph->n_ranks];
-  Exchange search = exchange_new (problem, slot, options->seed);
-  Relief relief = { .search = &search,
-                    .graph = graph,
-                    .paths = paths,
-                    .load = g_new0 (double, n_links),
-                    .links = g_new (uint32_t, MAX (paths->longest_links, 1)) };
-  double sum = 0;
-
-  /* All messages, on their links. */
-  for (uint64_t i = 0; i < n_arcs; i++)
-    sum += (double) graph->sent[i];
-  relief.unit = sum > 0 ? sum / (double) n_arcs : 1;
-  for (uint32_t rank = 0; rank < graph->n_ranks; rank++)
-    for (uint64_t i = graph->first[rank]; i < graph->first[rank + 1]; i++)
-      add_way (&relief, rank, graph->neighbour[i], (double) graph->sent[i]);
-  for (uint64_t step = 0; step < options->n_steps; step++) {
-    uint32_t rank, to, other, old;
-    double growth;
-
-    if (step % RELIEF_STEPS == 0 && options->stop && options->stop (options->stop_data))
-      break;
-    if (!exchange_propose (&search, &rank, &to))
-      continue;
-    /* The exchange is made, and taken back when it does no good. */
-    other = search.rank_at[to];
-    old = search.slot[rank];
-    growth = add_both (&relief, rank, other, -1);
-    exchange_apply (&search, rank, to);
-    growth += add_both (&relief, rank, other, 1);
-    if (growth >= 0) {
-      add_both (&relief, rank, other, -1);
-      exchange_apply (&search, rank, old);
-      add_both (&relief, rank, other, 1);
-    }
-  }
-  g_free (relief.load);
-  g_free (relief.links);
-  exchange_clear (&search);
+  costs_clear (&descent.costs);
+  g_array_free (descent.moved, TRUE);
+  g_free (descent.length);
+  g_free (descent.tried);
 }
