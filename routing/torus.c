@@ -86,22 +86,34 @@ route_torus_init (RouteTorus *route, const TopoShape *shape)
  * of it through plus and one less through minus, sources of odd parity the
  * other way round.  A ring of odd size, which no Blue Gene/Q has, has no
  * tie: both reach (size - 1) / 2. */
+static inline bool
+goes_plus (const TopoShape *shape, uint32_t here, uint32_t there, bool odd, uint32_t dimension)
+{
+  uint32_t size = shape->size[dimension], far = size / 2, near = (size - 1) / 2;
+  uint32_t plus_cutoff, minus_cutoff;
+
+  if (!shape->wrap[dimension])
+    return there > here;
+  plus_cutoff = MIN (size - 1, here + (odd ? near : far));
+  minus_cutoff = here > (odd ? far : near) ? here - (odd ? far : near) : 0;
+  return there > here ? there <= plus_cutoff : there < minus_cutoff;
+}
+
+static inline bool
+is_odd (const TopoShape *shape, const TopoCoordinates *from)
+{
+  uint32_t sum = 0;
+
+  for (uint32_t dimension = 0; dimension < shape->n_dimensions; dimension++)
+    sum += from->at[dimension];
+  return sum & 1u;
+}
+
 bool
 route_torus_goes_plus (const TopoShape *shape, TopoCoordinates from, TopoCoordinates to,
                        uint32_t dimension)
 {
-  uint32_t size = shape->size[dimension], here = from.at[dimension], there = to.at[dimension];
-  uint32_t far = size / 2, near = (size - 1) / 2, sum = 0, plus_cutoff, minus_cutoff;
-  bool odd;
-
-  if (!shape->wrap[dimension])
-    return there > here;
-  for (uint32_t each = 0; each < shape->n_dimensions; each++)
-    sum += from.at[each];
-  odd = sum & 1u;
-  plus_cutoff = MIN (size - 1, here + (odd ? near : far));
-  minus_cutoff = here > (odd ? far : near) ? here - (odd ? far : near) : 0;
-  return there > here ? there <= plus_cutoff : there < minus_cutoff;
+  return goes_plus (shape, from.at[dimension], to.at[dimension], is_odd (shape, &from), dimension);
 }
 
 /* Coordinates come out of node numbers one dimension after the other, so both nodes are taken
@@ -150,18 +162,28 @@ route_torus_way_hinted (const RouteTorus *route, uint32_t from, uint32_t to, uin
 uint32_t
 route_torus_path (const RouteTorus *route, uint32_t from, RouteWay way, uint32_t *links)
 {
-  uint32_t n_ports = topo_shape_ports (&route->shape);
-  uint32_t n_links = 0;
-  uint32_t node = from;
+  const TopoShape *shape = &route->shape;
+  uint32_t n_ports = topo_shape_ports (shape), n_links = 0, node = from;
 
   while (way.pending) {
-    uint32_t port = route_torus_next_port (route, &way);
-    uint32_t dimension = port / 2;
+    uint32_t port = route_torus_next_port (route, &way), dimension = port / 2;
+    uint32_t size = shape->size[dimension], stride = 1, at;
 
-    links[n_links++] = node * n_ports + port;
-    node = topo_shape_neighbour (&route->shape, node, port);
-    if (--way.hops[dimension] == 0)
-      way.pending &= (uint8_t) ~(1u << dimension);
+    /* All hops along a dimension; those that are left are in others. */
+    for (uint32_t faster = dimension + 1; faster < shape->n_dimensions; faster++)
+      stride *= shape->size[faster];
+    at = node / stride % size;
+    for (uint32_t hop = 0; hop < way.hops[dimension]; hop++) {
+      links[n_links++] = node * n_ports + port;
+      if (port % 2 == 1) {
+        node += at + 1 < size ? stride : stride - size * stride;
+        at = at + 1 < size ? at + 1 : 0;
+      } else {
+        node -= at > 0 ? stride : stride - size * stride;
+        at = at > 0 ? at - 1 : size - 1;
+      }
+    }
+    way.pending &= (uint8_t) ~(1u << dimension);
   }
   return n_links;
 }

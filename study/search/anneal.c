@@ -22,22 +22,20 @@
 /* Entries of all rows; with more, the partners of the two ranks are visited for each step. */
 #define MAX_COSTS (1u << 24)
 
-/* Rows whose axes have no more entries are updated as a whole: the number of additions is then always
- * the same, which costs less than the mispredicted branches of a number that varies. */
+/* Rows with no more entries are updated as a whole: the number of additions is then always the
+ * same, which costs less than the mispredicted branches of a number that varies. */
 #define SHORT_ROW 96u
 
-/* Entries between two changes in longer rows that are updated with them. */
-#define SPAN_GAP 4u
-
-/* Part of a row that a move changes. */
+/* Of an entry of a partner's row, for a weight of 1. */
 typedef struct {
-  uint32_t begin, end;
-} Span;
+  uint32_t entry;
+  int32_t added;
+} Change;
 
 typedef struct {
   StudyExchange places;
   StudyAxes axes;
-  uint32_t n_axes; /* 0: there are no rows */
+  uint32_t n_axes; /* 0: there are no rows, or not yet */
   bool has_nodes;  /* a row goes on with entries of nodes */
   uint32_t width;  /* entries of a row */
   int64_t *row;    /* [rank * width + entry]; those of rank n_ranks, who stands for none, are 0 */
@@ -48,9 +46,9 @@ typedef struct {
   uint64_t *known;
 
   /* Of the move that is being made. */
-  int64_t *change; /* [entry] of a partner's row, for a weight of 1 */
-  int64_t *scaled; /* [entry] for the weight of the last partner */
-  Span *span;      /* where there is any change */
+  Change *changes;
+  uint32_t n_changes, n_exchanges;
+  int64_t *whole; /* [entry] of short rows: all changes, for the weight of the last partner */
 } Costs;
 
 static inline const uint16_t *
@@ -110,31 +108,41 @@ add_partner (const Costs *costs, uint32_t node, int64_t weight, int64_t *row)
 static void
 costs_init (Costs *costs, const StudyProblem *problem, uint32_t *slot)
 {
-  const StudyGraph *graph = problem->graph;
   const StudyAxes *axes = &problem->distance->axes;
-  uint32_t n_ranks = graph->n_ranks, width = axes->first[axes->n];
 
-  *costs = (Costs){ .axes = *axes, .has_nodes = axes->within_leaf && problem->per_node > 1 };
+  *costs = (Costs){ .axes = *axes,
+                    .has_nodes = axes->within_leaf && problem->per_node > 1,
+                    .width = axes->first[axes->n] };
+  if (costs->has_nodes)
+    costs->width += problem->distance->n_nodes;
   study_exchange_init (&costs->places, problem, slot);
-  costs->width = width + (costs->has_nodes ? problem->distance->n_nodes : 0);
-  if (axes->n == 0 || (n_ranks + 1ull) * costs->width > MAX_COSTS)
+}
+
+/* Makes the rows; they are kept up to date from now on. */
+static void
+costs_fill (Costs *costs)
+{
+  const StudyExchange *places = &costs->places;
+  const StudyGraph *graph = places->graph;
+  uint32_t n_ranks = graph->n_ranks;
+
+  if (costs->axes.n == 0 || (n_ranks + 1ull) * costs->width > MAX_COSTS)
     return;
-  costs->n_axes = axes->n;
+  costs->n_axes = costs->axes.n;
   costs->row = g_new0 (int64_t, (n_ranks + 1ull) * costs->width);
   costs->here = g_new0 (int64_t, n_ranks + 1);
   costs->known = g_new0 (uint64_t, 4 * (gsize) n_ranks);
-  costs->change = g_new0 (int64_t, costs->width);
-  costs->scaled = g_new0 (int64_t, costs->width);
-  costs->span = g_new (Span, width + 2);
+  costs->changes = g_new (Change, costs->width + 2);
+  costs->whole = g_new0 (int64_t, costs->width);
   for (uint32_t rank = 0; rank < n_ranks; rank++) {
     for (uint64_t i = graph->first[rank]; i < graph->first[rank + 1]; i++) {
       uint32_t partner = graph->neighbour[i];
 
-      add_partner (costs, costs->places.node[partner], graph->weight[i],
+      add_partner (costs, places->node[partner], graph->weight[i],
                    &costs->row[(gsize) rank * costs->width]);
       costs->known[4 * (gsize) rank + partner / 64 % 4] |= 1ull << partner % 64;
     }
-    costs->here[rank] = cost_at (costs, rank, costs->places.node[rank]);
+    costs->here[rank] = cost_at (costs, rank, places->node[rank]);
   }
 }
 
@@ -145,9 +153,8 @@ costs_clear (Costs *costs)
   g_free (costs->row);
   g_free (costs->here);
   g_free (costs->known);
-  g_free (costs->change);
-  g_free (costs->scaled);
-  g_free (costs->span);
+  g_free (costs->changes);
+  g_free (costs->whole);
 }
 
 /* --- Steps that are tried and made --- */
@@ -218,66 +225,67 @@ exchange_delta (const Costs *costs, uint32_t rank, uint32_t slot, uint32_t to, i
   return delta_on (costs, rank, slot, to, enough, costs->n_axes, costs->has_nodes);
 }
 
-/* Fills in change[] and span[] for a partner that goes from one node to another; returns the number
- * of spans. */
-static uint32_t
-changes_between (Costs *costs, uint32_t from, uint32_t to)
-{
-  uint32_t width = costs->axes.first[costs->n_axes], n = 0;
-  Span *span = costs->span;
-
-  add_partner (costs, from, -1, costs->change);
-  add_partner (costs, to, 1, costs->change);
-  if (width <= SHORT_ROW)
-    span[n++] = (Span){ 0, width };
-  for (uint32_t i = 0; width > SHORT_ROW && i < width; i++)
-    if (costs->change[i] != 0) {
-      if (n == 0 || i > span[n - 1].end + SPAN_GAP)
-        span[n++].begin = i;
-      span[n - 1].end = i + 1;
-    }
-  if (costs->has_nodes) {
-    span[n++] = (Span){ width + from, width + from + 1 };
-    span[n++] = (Span){ width + to, width + to + 1 };
-  }
-  return n;
-}
-
-/* Apart, and without aliases, so that the compiler adds several entries at a time. */
-static inline void
-add_span (int64_t *restrict row, const int64_t *restrict scaled, Span span)
-{
-  for (uint32_t entry = span.begin; entry < span.end; entry++)
-    row[entry] += scaled[entry];
-}
-
-/* A rank has gone the way of change[], or, with sign -1, back: the rows of its partners. */
+/* Lists the changes of a row when a partner goes from one node to another. */
 static void
-update_partners (Costs *costs, uint32_t rank, int64_t sign, uint32_t n_spans)
+list_changes (Costs *costs, uint32_t from, uint32_t to)
+{
+  const StudyAxes *axes = &costs->axes;
+  const uint16_t *old = place_of (costs, from), *new = place_of (costs, to);
+  uint32_t n = 0;
+
+  for (uint32_t axis = 0; axis < costs->n_axes; axis++) {
+    uint32_t first = axes->first[axis], size = axes->first[axis + 1] - first;
+    const uint16_t *before = &axes->hops[axis][(size_t) (old[axis] - first) * size];
+    const uint16_t *after = &axes->hops[axis][(size_t) (new[axis] - first) * size];
+
+    for (uint32_t i = 0; before != after && i < size; i++)
+      if (before[i] != after[i])
+        costs->changes[n++] = (Change){ first + i, after[i] - before[i] };
+  }
+  if (costs->has_nodes) {
+    uint32_t first = axes->first[costs->n_axes];
+
+    costs->changes[n++] = (Change){ first + from, (int32_t) within (costs, from) };
+    costs->changes[n++] = (Change){ first + to, -(int32_t) within (costs, to) };
+  }
+  costs->n_changes = n;
+}
+
+/* A function of its own without aliases, so that the compiler adds several entries at a time. */
+static inline void
+add_whole (int64_t *restrict row, const int64_t *restrict whole, uint32_t width)
+{
+  for (uint32_t entry = 0; entry < width; entry++)
+    row[entry] += whole[entry];
+}
+
+/* A rank has gone as changes[] say, or, with sign -1, the other way: the rows of its partners. */
+static void
+update_partners (Costs *costs, uint32_t rank, int64_t sign)
 {
   const StudyGraph *graph = costs->places.graph;
-  const Span *span = costs->span;
-  int64_t *scaled = costs->scaled, last = G_MAXINT64;
+  const Change *changes = costs->changes;
+  uint32_t n_changes = costs->n_changes, width = costs->width;
+  int64_t last = 0;
 
   for (uint64_t i = graph->first[rank]; i < graph->first[rank + 1]; i++) {
-    uint32_t partner = graph->neighbour[i], node = costs->places.node[partner];
-    int64_t *row = &costs->row[(size_t) partner * costs->width];
-    const uint16_t *place = place_of (costs, node);
-    int64_t weight = sign * graph->weight[i], rise = 0;
+    uint32_t partner = graph->neighbour[i];
+    int64_t *row = &costs->row[(size_t) partner * width], weight = sign * graph->weight[i];
 
-    /* Often all messages have the same size. */
-    for (uint32_t k = 0; weight != last && k < n_spans; k++)
-      for (uint32_t entry = span[k].begin; entry < span[k].end; entry++)
-        scaled[entry] = weight * costs->change[entry];
-    last = weight;
-    for (uint32_t k = 0; k < n_spans; k++)
-      add_span (row, scaled, span[k]);
-    for (uint32_t axis = 0; axis < costs->n_axes; axis++)
-      rise += scaled[place[axis]];
-    if (costs->has_nodes)
-      rise += scaled[costs->axes.first[costs->n_axes] + node];
-    costs->here[partner] += rise;
+    if (width > SHORT_ROW)
+      for (uint32_t k = 0; k < n_changes; k++)
+        row[changes[k].entry] += weight * changes[k].added;
+    else {
+      /* Often all messages have the same size. */
+      for (uint32_t k = 0; weight != last && k < n_changes; k++)
+        costs->whole[changes[k].entry] = weight * changes[k].added;
+      last = weight;
+      add_whole (row, costs->whole, width);
+    }
+    costs->here[partner] = cost_at (costs, partner, costs->places.node[partner]);
   }
+  for (uint32_t k = 0; k < n_changes; k++)
+    costs->whole[changes[k].entry] = 0;
 }
 
 static void
@@ -285,21 +293,18 @@ exchange_apply (Costs *costs, uint32_t rank, uint32_t slot)
 {
   StudyExchange *places = &costs->places;
   uint32_t from = places->node[rank], to = places->node_of[slot], other = places->rank_at[slot];
-  uint32_t n_spans;
 
   study_exchange_apply (places, rank, slot);
+  costs->n_exchanges++;
   if (costs->n_axes == 0)
     return;
-  n_spans = changes_between (costs, from, to);
-  update_partners (costs, rank, 1, n_spans);
+  list_changes (costs, from, to);
+  update_partners (costs, rank, 1);
   if (other != places->n_ranks) {
-    update_partners (costs, other, -1, n_spans);
+    update_partners (costs, other, -1);
     costs->here[other] = cost_at (costs, other, from);
   }
   costs->here[rank] = cost_at (costs, rank, to);
-  for (uint32_t k = 0; k < n_spans; k++)
-    for (uint32_t entry = costs->span[k].begin; entry < costs->span[k].end; entry++)
-      costs->change[entry] = costs->scaled[entry] = 0;
 }
 
 /* --- Annealing --- */
@@ -387,6 +392,8 @@ make_steps (Costs *costs, StudyDraws *draws, uint64_t n_steps, double temperatur
 static int64_t
 anneal_block (Costs *costs, StudyDraws *draws, uint64_t n_steps, double temperature)
 {
+  if (costs->has_nodes && costs->n_axes == 1)
+    return make_steps (costs, draws, n_steps, temperature, 1, true);
   if (!costs->has_nodes)
     switch (costs->n_axes) {
     case 1: return make_steps (costs, draws, n_steps, temperature, 1, false);
@@ -397,6 +404,10 @@ anneal_block (Costs *costs, StudyDraws *draws, uint64_t n_steps, double temperat
     }
   return make_steps (costs, draws, n_steps, temperature, costs->n_axes, costs->has_nodes);
 }
+
+/* Rows are made when fewer than one step in so many is taken: before, they would change more often
+ * than they are read. */
+#define STEPS_PER_EXCHANGE 8u
 
 /* Returns the change of the hop-bytes. */
 static int64_t
@@ -411,8 +422,11 @@ anneal (Costs *costs, const StudyAnneal *options)
   for (uint64_t done = 0; done < options->n_steps && hot > 0; done += BLOCK_STEPS) {
     if (options->stop && options->stop (options->stop_data))
       break;
+    costs->n_exchanges = 0;
     change += anneal_block (costs, draws, MIN (BLOCK_STEPS, options->n_steps - done),
                             hot * pow (COOLING, (double) done / (double) options->n_steps));
+    if (costs->row == NULL && costs->n_exchanges < BLOCK_STEPS / STEPS_PER_EXCHANGE)
+      costs_fill (costs);
   }
   return change;
 }
@@ -543,6 +557,8 @@ study_anneal (const StudyProblem *problem, uint32_t *slot, const StudyAnneal *op
     memcpy (slot, start, size);
     costs_init (&descent.costs, problem, slot);
   }
+  if (descent.costs.row == NULL)
+    costs_fill (&descent.costs);
   for (uint32_t i = 0; i < n_slots; i++)
     append_moved (&descent, i);
   for (uint32_t rank = 0; n_good < n_ranks; rank = (rank + 1) % n_ranks) {

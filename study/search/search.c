@@ -26,12 +26,13 @@ study_static_features (double features[SIM_N_FEATURES], const RoutePaths *paths,
     uint64_t share = sorted[i].messages > 0 ? sorted[i].bytes / sorted[i].messages : 0;
     uint64_t rest = sorted[i].messages > 0 ? sorted[i].bytes % sorted[i].messages : 0;
 
-    sim_load_add_many (counters, paths, mapping, sorted[i].source, sorted[i].destination, share + 1,
-                       false, rest);
+    if (rest > 0)
+      sim_load_add_many (counters, paths, mapping, sorted[i].source, sorted[i].destination,
+                         share + 1, false, rest);
     sim_load_add_many (counters, paths, mapping, sorted[i].source, sorted[i].destination, share,
                        false, sorted[i].messages - rest);
   }
-  sim_features_compute (features, paths, mapping, edges, counters);
+  sim_features_compute_sorted (features, paths, mapping, sorted, n_edges, counters);
   sim_counters_free (counters);
 }
 
