@@ -163,7 +163,7 @@ sim_edges_sorted (const SimEdges *edges, uint64_t *n_edges)
 
   for (uint32_t source = 0; source < edges->n_ranks; source++)
     n_places += edges->tables[source].n;
-  next = sorted = g_new (SimEdge, n_places);
+  next = sorted = g_new (SimEdge, MAX (1, n_places)); /* never NULL */
   for (uint32_t source = 0; source < edges->n_ranks; source++) {
     const EdgeTable *table = &edges->tables[source];
     SimEdge *first = next;
