@@ -6,6 +6,8 @@
 #include "sim/net/ib_state.h"
 #include "sim/node/memory.h"
 
+#include <string.h>
+
 /* --- Limits --- */
 
 /* A lane that no entry with a weight names would wait for ever. */
@@ -246,6 +248,15 @@ shortest_ps (const IbNetwork *net)
   return shortest;
 }
 
+static void
+make_record (Pool *pool, void **records, size_t size, size_t next_offset)
+{
+  uint32_t index = pool_take (pool, records, size, next_offset);
+
+  memset ((char *) *records + index * size, 0, size);
+  pool_give (pool, *records, size, next_offset, index);
+}
+
 /* Ports, buffers and credits; false and *error for what they cannot hold. */
 static gboolean
 init (IbNetwork *net, GError **error)
@@ -276,13 +287,13 @@ init (IbNetwork *net, GError **error)
         route_forwarding_behind (tables, tables->destination_port[destination]);
   net->engine.base.lookahead_ps = shortest_ps (net);
   calendar_init (&net->engine.calendar, WINDOW_PS);
-  /* Fetching ahead reads record 0 of these for nothing. */
-  pool_take (&net->packets, (void **) &net->packet, sizeof (IbPacket), offsetof (IbPacket, next));
-  pool_take (&net->pairs, (void **) &net->pair, sizeof (IbPair), offsetof (IbPair, next));
-  net->packet[0] = (IbPacket){ 0 };
-  net->pair[0] = (IbPair){ 0 };
-  pool_give (&net->packets, net->packet, sizeof (IbPacket), offsetof (IbPacket, next), 0);
-  pool_give (&net->pairs, net->pair, sizeof (IbPair), offsetof (IbPair, next), 0);
+  /* Fetching ahead reads record 0 of each pool for nothing. */
+  make_record (&net->packets, (void **) &net->packet, sizeof (IbPacket), offsetof (IbPacket, next));
+  make_record (&net->pairs, (void **) &net->pair, sizeof (IbPair), offsetof (IbPair, next));
+  make_record (&net->requests, (void **) &net->request, sizeof (IbRequest),
+               offsetof (IbRequest, next));
+  make_record (&net->engine.messages, (void **) &net->engine.message, sizeof (Message),
+               offsetof (Message, next));
   return TRUE;
 }
 
