@@ -276,7 +276,8 @@ init (IbNetwork *net, GError **error)
   /* Waiting blocks above which packets are marked. */
   net->mark_blocks = (uint32_t) (lane_blocks (p, p->switches.buffer_bytes) *
                                  (15 - MIN (p->congestion.threshold, 15)) / 15);
-  net->port = packet_table_new (sizeof (IbPort) * MAX (1, net->fabric->n_ports));
+  /* One more, as fetching ahead takes the queue of an adapter for a port. */
+  net->port = packet_table_new (sizeof (IbPort) * (net->fabric->n_ports + 1));
   net->node_of = g_new0 (uint32_t, net->fabric->n_devices + 1);
   if (!check_limits (net, error) || !number_ports (net, error))
     return FALSE;

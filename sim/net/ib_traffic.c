@@ -1416,7 +1416,7 @@ likely_input (const IbNetwork *net, uint32_t index)
   any = choose (any != 0, any, ib_future (net, lane)[0]);
   later = any & ~UINT64_C (0) << ((lane->last_in + 1u) % 64);
   any = choose (later != 0, later, any);
-  return (uint32_t) __builtin_ctzll (any | UINT64_C (1) << 63) % 64;
+  return (uint32_t) __builtin_ctzll (any | (uint64_t) (any == 0));
 }
 
 static PREFETCHES
