@@ -11,6 +11,7 @@
  * its rules had been changed for that: it looked for a free slot before it
  * looked at credits, and a packet behind others woke its port.  FABRIC_SEEDS=
  * "FIRST N" prints the hashes of others. */
+#include "sim/net/ib_state.h"
 #include "sim/net/network_testing.h"
 #include "sim/net/random_testing.h"
 
@@ -23,18 +24,6 @@ draw_message (SimMessage *message, uint64_t most_bytes, BaseRandom *random)
                                                  : base_random_below (random, 600);
   if (message->kind == SIM_MESSAGE_SEND)
     message->software_bytes = (uint16_t) base_random_below (random, 100);
-}
-
-/* Every way is on one of three lanes. */
-static void
-spread_over_lanes (RouteForwarding *tables)
-{
-  uint32_t n = tables->n_destinations;
-
-  tables->n_vls = 3;
-  tables->vl = g_new0 (uint8_t, n * n);
-  for (uint32_t pair = 0; pair < n * n; pair++)
-    tables->vl[pair] = (uint8_t) (pair % 7 % 3);
 }
 
 /* Three switches in a line, cables of any rates, adapters with one port and with
@@ -52,7 +41,7 @@ line_new (BaseRandom *random, const char *const *settings, bool has_lanes)
   for (size_t cable = 0; cable < G_N_ELEMENTS (cables); cable++)
     cables[cable].rate = random_text (random, rates);
   return bench_cabled (cables, G_N_ELEMENTS (cables), "minhop", settings, 1,
-                       has_lanes ? spread_over_lanes : NULL);
+                       has_lanes ? bench_spread_over_lanes : NULL);
 }
 
 /* Settings in the form that the bench takes.  Buffers come first: they must
@@ -105,11 +94,12 @@ draw_machine (BaseRandom *random)
   if (base_random_below (random, 3) == 0)
     return line_new (random, (const char *const *) settings, has_lanes);
   return bench_fabric (random_text (random, specs), (const char *const *) settings, 1,
-                       has_lanes ? spread_over_lanes : NULL);
+                       has_lanes ? bench_spread_over_lanes : NULL);
 }
 
+/* In windows of 1 ps if has_short_windows: nothing may depend on their length. */
 static uint64_t
-hash_of_seed (uint64_t seed)
+run_seed (uint64_t seed, bool has_short_windows)
 {
   static const int64_t within_ps[] = { 0, 0, 100000, 4000000, INT64_C (20000000000) };
   static const uint64_t most_bytes[] = { 0, 700, 4096, 40000 };
@@ -126,12 +116,25 @@ hash_of_seed (uint64_t seed)
     .answers = (uint32_t) base_random_below (&random, 256),
     .draw_message = draw_message,
   };
-  uint64_t hash = random_program_run (&program, bench->network);
+  IbNetwork *net = (IbNetwork *) bench->network;
+  uint64_t hash;
+
+  if (has_short_windows) {
+    calendar_clear (&net->engine.calendar);
+    calendar_init (&net->engine.calendar, 1);
+  }
+  hash = random_program_run (&program, bench->network);
 
   g_test_message ("seed %" G_GUINT64_FORMAT ": %s, %u messages up to %" G_GUINT64_FORMAT
                   " B: 0x%016" G_GINT64_MODIFIER "x",
                   seed, bench->machine->spec, program.n_first, program.most_bytes, hash);
   return hash;
+}
+
+static uint64_t
+hash_of_seed (uint64_t seed)
+{
+  return run_seed (seed, false);
 }
 
 /* Of seeds 1, 2, ... */
@@ -224,10 +227,18 @@ test_golden (void)
   random_program_golden ("FABRIC_SEEDS", hash_of_seed, golden, G_N_ELEMENTS (golden));
 }
 
+static void
+test_windows_do_not_matter (void)
+{
+  for (uint64_t seed = 1; seed <= 40; seed++)
+    g_assert_cmphex (run_seed (seed, true), ==, golden[seed - 1]);
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/sim/ib/random/golden", test_golden);
+  g_test_add_func ("/sim/ib/random/windows", test_windows_do_not_matter);
   return g_test_run ();
 }

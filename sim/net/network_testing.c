@@ -135,6 +135,17 @@ bench_fabric (const char *spec, const char *const *settings, uint32_t n_messages
   return bench;
 }
 
+void
+bench_spread_over_lanes (RouteForwarding *tables)
+{
+  uint32_t n = tables->n_destinations;
+
+  tables->n_vls = 3;
+  tables->vl = g_new0 (uint8_t, n * n);
+  for (uint32_t pair = 0; pair < n * n; pair++)
+    tables->vl[pair] = (uint8_t) (pair % 7 % 3);
+}
+
 /* --- Fabrics by their cables --- */
 
 static void

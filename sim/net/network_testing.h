@@ -37,6 +37,8 @@ Bench *bench_torus (const char *spec, const char *const *settings, RoutePolicy p
  * made. */
 Bench *bench_fabric (const char *spec, const char *const *settings, uint32_t n_messages,
                      void (*prepare) (RouteForwarding *tables));
+/* For prepare: every way is on one of three lanes. */
+void bench_spread_over_lanes (RouteForwarding *tables);
 /* The same for cables, one rank per node, in the order of their numbers. */
 Bench *bench_cabled (const BenchCable *cables, uint32_t n_cables, const char *routes,
                      const char *const *settings, uint32_t n_messages,
