@@ -2,6 +2,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * Loops over lanes, sets of ports and slots go, and with them half of what a hop computes. */
+ * Loops over lanes, sets of ports and slots go, and with them a fifth of a hop's instructions. */
 #define IB_USUAL
 #include "sim/net/ib_traffic.c"
