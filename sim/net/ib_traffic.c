@@ -17,12 +17,16 @@
 static inline void
 collect_credits (IbLane *lane, int64_t until_ps)
 {
-  for (uint32_t i = 0; i < IB_RETURNS; i++) {
-    uint64_t entry = lane->returns[i], due = -(uint64_t) ((int64_t) (entry >> 8) <= until_ps);
+  uint64_t later = (uint64_t) (until_ps + 1) << 8;
+  uint32_t credits = lane->credits;
 
-    lane->credits += (uint32_t) (entry & due & 255);
+  for (uint32_t i = 0; i < IB_RETURNS; i++) {
+    uint64_t entry = lane->returns[i], due = -(uint64_t) (entry < later);
+
+    credits += (uint8_t) (entry & due);
     lane->returns[i] = entry | due;
   }
+  lane->credits = credits;
 }
 
 /* An empty place for a return, or NULL. */
@@ -59,7 +63,7 @@ meet_at (IbNetwork *net, uint32_t index, IbPort *port, uint32_t input, int64_t a
 }
 
 /* A packet's last byte leaves the input buffer of `in_port` at left_ps. */
-static inline void
+static ALWAYS_INLINE void
 return_credits (IbNetwork *net, uint32_t in_port, uint32_t vl, uint32_t blocks, int64_t left_ps)
 {
   uint32_t index = net->port[in_port].peer;
@@ -227,7 +231,7 @@ is_waited_for (const IbNetwork *net, IbLane *lane)
 
 /* A packet goes to the end of the queue of an input; `set` is where the input
  * belongs if it is the head.  True: it is, and the port must know. */
-static inline bool
+static ALWAYS_INLINE bool
 append (IbNetwork *net, IbPort *port, IbLane *lane, uint64_t *set, uint32_t input,
         uint32_t packet_index)
 {
@@ -280,7 +284,7 @@ start_ps (const IbNetwork *net, const IbPort *out, uint64_t in_ps_q32, const IbP
 
 /* A packet that has just left `port` joins the queue of the port where it goes
  * on: its head is there at at_ps, its last byte at last_ps. */
-static inline void
+static ALWAYS_INLINE void
 join (IbNetwork *net, const IbPort *port, uint32_t packet_index, int64_t at_ps, int64_t last_ps)
 {
   IbPacket *packet = &net->packet[packet_index];
@@ -303,7 +307,7 @@ join (IbNetwork *net, const IbPort *port, uint32_t packet_index, int64_t at_ps, 
     meet_at (net, out_index, out, input, since_ps);
 }
 
-static inline void
+static ALWAYS_INLINE void
 transmit (IbNetwork *net, uint32_t index, IbPort *port, IbLane *lane, uint32_t packet_index)
 {
   IbPacket *packet = &net->packet[packet_index];
@@ -321,6 +325,7 @@ transmit (IbNetwork *net, uint32_t index, IbPort *port, IbLane *lane, uint32_t p
 
   packet->port = port->peer;
   if (port->to_adapter) {
+    __builtin_prefetch (&net->engine.message[packet->message], 1);
     ib_add (net, IB_RECEIVE, &net->port[port->peer], packet_index, at_ps + sending_ps);
   } else if (G_UNLIKELY (ib_arrivals (net))) {
     packet->time_ps = at_ps + sending_ps;
@@ -678,6 +683,16 @@ fill_packet (IbNetwork *net, IbPacket *packet, IbRequest *request, uint32_t port
   request->begins_write = false;
 }
 
+/* Of the pair whose turn is next the request, and the pair behind it: a packet's time ahead. */
+static PREFETCHES
+prefetch_turns (const IbNetwork *net, const IbStage *stage)
+{
+  const IbPair *pair = &net->pair[stage->next_pair];
+
+  __builtin_prefetch (&net->request[pair->head], 1);
+  __builtin_prefetch (&net->pair[pair->next], 1);
+}
+
 /* The next packet of the pair whose turn it is. */
 static uint32_t
 next_packet (IbNetwork *net, IbStage *stage, bool *is_inline)
@@ -700,6 +715,7 @@ next_packet (IbNetwork *net, IbStage *stage, bool *is_inline)
   if (request->payload_left == 0)
     pair->head = request->next;
   end_turn (net, stage, before, pair_index);
+  prefetch_turns (net, stage);
   return index;
 }
 
@@ -1004,7 +1020,7 @@ note_next (Survey *survey, uint32_t input, int64_t since_ps)
 }
 
 /* Heads whose time has come join those that wait. */
-static inline void
+static ALWAYS_INLINE void
 survey_lane (IbNetwork *net, uint32_t index, const IbPort *port, uint32_t vl, Survey *survey)
 {
   IbLane *lane = ib_lane (net, index, vl);
@@ -1046,7 +1062,7 @@ typedef struct {
 
 /* The input whose turn it is; PACKET_NONE when its packet has no credits, or
  * all inputs are busy. */
-static inline uint32_t
+static ALWAYS_INLINE uint32_t
 candidate (IbNetwork *net, const IbPort *port, uint32_t output, IbLane *lane, uint32_t vl,
            Obstacles *obstacles)
 {
@@ -1132,7 +1148,7 @@ arbitrate (IbNetwork *net, uint32_t index, const IbPort *port, uint32_t ready,
 }
 
 /* The head of a queue leaves it. */
-static inline uint32_t
+static ALWAYS_INLINE uint32_t
 take_head (IbNetwork *net, IbPort *port, IbLane *lane, uint32_t vl, uint32_t input, Survey *survey)
 {
   IbQueue *queue = ib_queue (net, port, vl, input);
@@ -1156,43 +1172,53 @@ take_head (IbNetwork *net, IbPort *port, IbLane *lane, uint32_t vl, uint32_t inp
   return packet;
 }
 
-/* A packet leaves its switch. */
-static inline void
-cross (IbNetwork *net, uint32_t index, IbPort *port, IbLane *lane, uint32_t packet_index,
-       uint32_t vl, uint32_t input, int64_t *slot)
+/* The packet at the head of a queue goes out; `slot` is one of the input buffer it
+ * leaves, in a switch. */
+static ALWAYS_INLINE void
+leave (IbNetwork *net, uint32_t index, IbPort *port, uint32_t vl, uint32_t input, int64_t *slot,
+       Survey *survey)
 {
-  uint32_t blocks = net->packet[packet_index].blocks;
+  IbLane *lane = ib_lane (net, index, vl);
+  uint32_t packet_index = take_head (net, port, lane, vl, input, survey);
 
-  transmit (net, index, port, lane, packet_index);
-  use_claim (net, ib_input (net, port->first + input), index - port->first);
-  *slot = port->free_ps;
-  return_credits (net, port->first + input, vl, blocks, port->free_ps);
+  if (port->is_switch) {
+    uint32_t blocks = net->packet[packet_index].blocks;
+
+    use_claim (net, ib_input (net, port->first + input), index - port->first);
+    transmit (net, index, port, lane, packet_index);
+    *slot = port->free_ps;
+    return_credits (net, port->first + input, vl, blocks, port->free_ps);
+  } else {
+    transmit (net, index, port, lane, packet_index);
+    if (input == IB_QUEUE_DATA) {
+      ib_stage (net, index, vl)->staged--;
+      read_more (net, index);
+    }
+  }
 }
 
-/* The first of those that come now takes the idle port, unseen by the arbiter,
- * if it can go at once. */
-static bool
-take_newcomer (IbNetwork *net, uint32_t index, IbPort *port, Survey *survey)
+/* The first of those that come now takes the idle port of a switch, unseen by the arbiter,
+ * if it can go at once: then the slot that it leaves through, otherwise NULL. */
+static ALWAYS_INLINE int64_t *
+newcomer_slot (IbNetwork *net, uint32_t index, const IbPort *port, const Survey *survey)
 {
   uint32_t vl = survey->newcomer_vl, input = survey->newcomer;
-  IbLane *lane = ib_lane (net, index, vl);
   IbInput *in = ib_input (net, port->first + input);
-  const IbPacket *packet = &net->packet[ib_queue (net, port, vl, input)->head];
   int64_t *slot;
 
-  if (!finds_room (net, lane, packet->blocks) || (slot = find_slot (net, in)) == NULL ||
+  if (!finds_room (net, ib_lane (net, index, vl),
+                   net->packet[ib_queue (net, port, vl, input)->head].blocks) ||
+      (slot = find_slot (net, in)) == NULL ||
       first_claimant (net, in, index - port->first, port->first) != PACKET_NONE)
-    return false;
-  cross (net, index, port, lane, take_head (net, port, lane, vl, input, survey), vl, input, slot);
-  return true;
+    return NULL;
+  return slot;
 }
 
-/* The packet that the arbiter has picked goes. */
-static void
-leave (IbNetwork *net, uint32_t index, IbPort *port, uint32_t vl, uint32_t input, Survey *survey)
+/* The arbiter has picked the packet: what is known of its wait. */
+static ALWAYS_INLINE void
+end_wait (IbNetwork *net, uint32_t index, IbPort *port, uint32_t vl, uint32_t input)
 {
   IbLane *lane = ib_lane (net, index, vl);
-  uint32_t packet_index = ib_queue (net, port, vl, input)->head;
 
   lane->last_in = (uint8_t) input;
   if (port->blocked_ps != NEVER_PS) {
@@ -1200,32 +1226,27 @@ leave (IbNetwork *net, uint32_t index, IbPort *port, uint32_t vl, uint32_t input
     port->blocked_ps = NEVER_PS;
   }
   if (port->is_switch) {
-    IbPacket *packet = &net->packet[packet_index];
-    IbInput *in = ib_input (net, port->first + input);
-    int64_t *slot = find_slot (net, in);
+    IbPacket *packet = &net->packet[ib_queue (net, port, vl, input)->head];
+    Waited *waited = &ib_input (net, port->first + input)->waited;
 
-    in->waited.packets++;
-    in->waited.ps += (uint64_t) (net->engine.now_ps - packet->time_ps);
+    waited->packets++;
+    waited->ps += (uint64_t) (net->engine.now_ps - packet->time_ps);
     if (ib_is_controlled (net))
       mark (net, port, lane, packet);
-    take_head (net, port, lane, vl, input, survey);
-    cross (net, index, port, lane, packet_index, vl, input, slot);
-    return;
-  }
-  take_head (net, port, lane, vl, input, survey);
-  transmit (net, index, port, lane, packet_index);
-  if (input == IB_QUEUE_DATA) {
-    ib_stage (net, index, vl)->staged--;
-    read_more (net, index);
   }
 }
 
 static void look (IbNetwork *net, uint32_t index);
 
-/* One packet, or false when none may go: *retry_ps is then brought down to when
- * it is worth another look. */
-static inline bool
-serve (IbNetwork *net, uint32_t index, IbPort *port, Survey *survey, int64_t *retry_ps)
+/* The packet whose turn it is. */
+typedef struct {
+  uint32_t vl, input;
+  int64_t *slot; /* of the input buffer in a switch, free */
+} Pick;
+
+/* False when none may go: *retry_ps is then when it is worth another look. */
+static ALWAYS_INLINE bool
+pick (IbNetwork *net, uint32_t index, const IbPort *port, Pick *pick, int64_t *retry_ps)
 {
   uint32_t inputs[16], ready, vl;
   Obstacles obstacles;
@@ -1246,17 +1267,19 @@ serve (IbNetwork *net, uint32_t index, IbPort *port, Survey *survey, int64_t *re
       break;
     look (net, obstacles.before);
   }
-  *retry_ps = MIN (*retry_ps, obstacles.retry_ps);
+  *retry_ps = obstacles.retry_ps;
   if (ready == 0)
     return false;
   vl = (uint32_t) __builtin_ctz (ready);
   if (ib_vls (net) > 1)
     vl = arbitrate (net, index, port, ready, inputs);
-  leave (net, index, port, vl, inputs[vl], survey);
+  pick->vl = vl;
+  pick->input = inputs[vl];
+  pick->slot = port->is_switch ? find_slot (net, ib_input (net, port->first + inputs[vl])) : NULL;
   return true;
 }
 
-static Survey
+static ALWAYS_INLINE Survey
 survey (IbNetwork *net, uint32_t index, const IbPort *port)
 {
   Survey survey = { .next_ps = NEVER_PS, .newcomer = PACKET_NONE };
@@ -1292,7 +1315,7 @@ starve (IbNetwork *net, uint32_t index, IbPort *port, const Survey *survey, int6
 }
 
 /* A packet has gone: when the port is worth a look again. */
-static void
+static ALWAYS_INLINE void
 go_on (IbNetwork *net, uint32_t index, IbPort *port, const Survey *survey)
 {
   bool waits = false;
@@ -1305,56 +1328,66 @@ go_on (IbNetwork *net, uint32_t index, IbPort *port, const Survey *survey)
     meet_at (net, index, port, survey->next, survey->next_ps);
 }
 
+/* An idle port with something in its queues, which a packet comes to or which looks: sends
+ * at most one packet. */
+static ALWAYS_INLINE void
+attend (IbNetwork *net, uint32_t index, IbPort *port, bool comes)
+{
+  Survey now = survey (net, index, port);
+  Pick next = { now.newcomer_vl, now.newcomer, NULL };
+  int64_t retry_ps;
+
+  if (now.old || now.newcomer == PACKET_NONE ||
+      (next.slot = newcomer_slot (net, index, port, &now)) == NULL) {
+    if (comes) {
+      look_at (net, index, port, net->engine.now_ps);
+      return;
+    }
+    port->wake_ps = NEVER_PS;
+    if (!now.old && now.newcomer == PACKET_NONE) {
+      meet_at (net, index, port, now.next, now.next_ps);
+      return;
+    }
+    if (!pick (net, index, port, &next, &retry_ps)) {
+      starve (net, index, port, &now, retry_ps);
+      return;
+    }
+    end_wait (net, index, port, next.vl, next.input);
+  }
+  port->wake_ps = NEVER_PS;
+  leave (net, index, port, next.vl, next.input, next.slot, &now);
+  go_on (net, index, port, &now);
+}
+
+/* A port looks for something to send. */
+static void
+look (IbNetwork *net, uint32_t index)
+{
+  IbPort *port = &net->port[index];
+
+  if (port->wake_ps != net->engine.now_ps)
+    return; /* an earlier wake took its place */
+  if (port->listed != 0 && port->free_ps <= net->engine.now_ps) {
+    attend (net, index, port, false);
+    return;
+  }
+  port->wake_ps = NEVER_PS;
+  if (port->listed != 0)
+    look_at (net, index, port, port->free_ps);
+}
+
 /* A packet comes to a port that is idle, unless that has sent another since. */
 static void
 meet (IbNetwork *net, uint32_t index)
 {
   IbPort *port = &net->port[index];
-  Survey now;
 
   if (port->wake_ps != net->engine.now_ps)
     return; /* an earlier wake took its place */
-  if (port->listed == 0 || port->free_ps > net->engine.now_ps) {
+  if (port->listed == 0 || port->free_ps > net->engine.now_ps)
     look (net, index);
-    return;
-  }
-  now = survey (net, index, port);
-  if (now.old || now.newcomer == PACKET_NONE || !take_newcomer (net, index, port, &now)) {
-    look_at (net, index, port, net->engine.now_ps);
-    return;
-  }
-  port->wake_ps = NEVER_PS;
-  go_on (net, index, port, &now);
-}
-
-/* A port looks for something to send: at most one packet. */
-static void
-look (IbNetwork *net, uint32_t index)
-{
-  IbPort *port = &net->port[index];
-  int64_t retry_ps = NEVER_PS;
-  Survey now;
-
-  if (port->wake_ps != net->engine.now_ps)
-    return; /* an earlier wake took its place */
-  port->wake_ps = NEVER_PS;
-  if (port->listed == 0)
-    return;
-  if (port->free_ps > net->engine.now_ps) {
-    look_at (net, index, port, port->free_ps);
-    return;
-  }
-  now = survey (net, index, port);
-  if (now.old || now.newcomer != PACKET_NONE) {
-    if ((now.old || !take_newcomer (net, index, port, &now)) &&
-        !serve (net, index, port, &now, &retry_ps)) {
-      starve (net, index, port, &now, retry_ps);
-      return;
-    }
-    go_on (net, index, port, &now);
-  } else {
-    meet_at (net, index, port, now.next, now.next_ps);
-  }
+  else
+    attend (net, index, port, true);
 }
 
 /* --- The run --- */
@@ -1380,83 +1413,6 @@ dispatch (IbNetwork *net, uint64_t event)
   }
 }
 
-/* What an event touches is fetched so many events ahead: first what it names,
- * then what that names, then what that does.  Which kind of event it is cannot
- * be foretold, so all are treated alike, as a port and a packet, of which one may
- * be number 0 for nothing. */
-#define AHEAD_FIRST  16u
-#define AHEAD_SECOND 10u
-#define AHEAD_THIRD  5u
-
-/* The port that looks, 0: it is another event. */
-static ALWAYS_INLINE uint32_t
-named_port (uint64_t event)
-{
-  uint32_t class = calendar_class (event);
-
-  return calendar_argument (event) & -(uint32_t) ((class == IB_LOOK) | (class == IB_NEWCOMER));
-}
-
-/* Likewise, the packet that has been read or received. */
-static ALWAYS_INLINE uint32_t
-named_packet (uint64_t event)
-{
-  uint32_t class = calendar_class (event);
-
-  return calendar_argument (event) & -(uint32_t) ((class == IB_READ) | (class == IB_RECEIVE));
-}
-
-/* The input that a port will most likely take from. */
-static ALWAYS_INLINE uint32_t
-likely_input (const IbNetwork *net, uint32_t index)
-{
-  IbLane *lane = ib_lane (net, index, 0);
-  uint64_t any = ib_waiting (lane)[0], later;
-
-  any = choose (any != 0, any, ib_future (net, lane)[0]);
-  later = any & ~UINT64_C (0) << ((lane->last_in + 1u) % 64);
-  any = choose (later != 0, later, any);
-  return (uint32_t) __builtin_ctzll (any | (uint64_t) (any == 0));
-}
-
-static PREFETCHES
-prefetch_first (const IbNetwork *net, uint64_t event)
-{
-  uint32_t port = named_port (event);
-
-  __builtin_prefetch (&net->port[port], 1);
-  __builtin_prefetch (ib_lane (net, port, 0), 1);
-  __builtin_prefetch (&net->packet[named_packet (event)], 1);
-}
-
-static PREFETCHES
-prefetch_second (const IbNetwork *net, uint64_t event)
-{
-  const IbPacket *packet = &net->packet[named_packet (event)];
-  const IbPort *port = &net->port[named_port (event)];
-  uint32_t input = likely_input (net, named_port (event));
-
-  __builtin_prefetch (ib_queue (net, port, 0, input), 1);
-  __builtin_prefetch (ib_input (net, port->first + input), 1);
-  __builtin_prefetch (&net->port[port->first + input], 1);
-  __builtin_prefetch (&net->port[packet->port], 1);
-  __builtin_prefetch (&net->engine.message[packet->message], 1);
-  __builtin_prefetch (&net->pair[ib_stage (net, packet->port, 0)->next_pair], 1);
-}
-
-static PREFETCHES
-prefetch_third (const IbNetwork *net, uint64_t event)
-{
-  const IbPacket *packet = &net->packet[named_packet (event)];
-  const IbPort *port = &net->port[named_port (event)];
-  uint32_t input = likely_input (net, named_port (event));
-  uint32_t sender = net->port[port->first + input].peer;
-
-  __builtin_prefetch (&net->packet[ib_queue (net, port, 0, input)->head], 1);
-  __builtin_prefetch (ib_lane (net, sender != PACKET_NONE ? sender : 0, 0), 1);
-  __builtin_prefetch (&net->request[net->pair[ib_stage (net, packet->port, 0)->next_pair].head], 1);
-}
-
 void
 ib_run_windows (IbNetwork *net)
 {
@@ -1469,9 +1425,6 @@ ib_run_windows (IbNetwork *net)
     if (++windows % WINDOWS_PER_CALL == 0 && base->client->running != NULL)
       base->client->running (base->client_data, net->engine.now_ps);
     while ((event = calendar_take (calendar)) != CALENDAR_END) {
-      prefetch_first (net, calendar->due[calendar->next_due + AHEAD_FIRST]);
-      prefetch_second (net, calendar->due[calendar->next_due + AHEAD_SECOND]);
-      prefetch_third (net, calendar->due[calendar->next_due + AHEAD_THIRD]);
       net->engine.now_ps = calendar_time_ps (calendar, event);
       dispatch (net, event);
     }
