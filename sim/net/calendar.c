@@ -175,64 +175,107 @@ first_in_ring (const Calendar *calendar)
 static bool
 insertion_sort (uint64_t *events, uint32_t n)
 {
-  uint64_t steps = 0;
+  uint64_t most = n > 0 ? events[0] >> CALENDAR_INDEX_SHIFT : 0;
+  uint32_t steps = 0;
 
   for (uint32_t i = 1; i < n; i++) {
-    uint64_t event = events[i];
+    uint64_t event = events[i], key = event >> CALENDAR_INDEX_SHIFT;
     uint32_t hole = i;
 
-    for (; hole > 0 && events[hole - 1] >> CALENDAR_INDEX_SHIFT > event >> CALENDAR_INDEX_SHIFT;
-         hole--)
+    if (G_LIKELY (key >= most)) {
+      most = key;
+      continue;
+    }
+    do
       events[hole] = events[hole - 1];
+    while (--hole > 0 && events[hole - 1] >> CALENDAR_INDEX_SHIFT > key);
     events[hole] = event;
     steps += i - hole;
-    if (steps > 4 * n + 4096)
+    if (steps > 2 * n + SMALL_WINDOW * SMALL_WINDOW / 2)
       return false;
   }
   return true;
 }
 
-/* One stable counting pass by the 8 bits from `shift` on. */
+/* A stable counting sort by `width` bits, at most 8, from `shift` on. */
 static void
-counting_pass (const uint64_t *from, uint64_t *to, uint32_t n, uint32_t shift)
+counting_pass (uint64_t *events, uint64_t *sorted, uint32_t n, uint32_t shift, uint32_t width)
 {
-  uint32_t count[256] = { 0 }, sum = 0;
+  uint32_t count[256], mask = (1u << width) - 1, sum = 0;
 
+  memset (count, 0, sizeof *count << width);
   for (uint32_t i = 0; i < n; i++)
-    count[from[i] >> shift & 255]++;
-  for (uint32_t digit = 0; digit < 256; digit++) {
+    count[events[i] >> shift & mask]++;
+  for (uint32_t digit = 0; digit <= mask; digit++) {
     uint32_t here = count[digit];
 
     count[digit] = sum;
     sum += here;
   }
   for (uint32_t i = 0; i < n; i++)
-    to[count[from[i] >> shift & 255]++] = from[i];
+    sorted[count[events[i] >> shift & mask]++] = events[i];
 }
 
-/* From events[] into due[].  By the time; what is left to do among events of one
- * time is little, and done by insertion, unless many come at once. */
+/* The last bits of the time are left to the insertion: a pass costs as much by
+ * its digits as by its events. */
+#define COARSE_BITS 2u
+
+/* From events[] into due[]: by the time, and wholly if `ties`. */
 static void
-sort_window (Calendar *calendar, uint64_t *events, uint32_t n)
+sort_by_counting (Calendar *calendar, uint64_t *events, uint32_t n, bool ties)
 {
+  uint32_t coarse = ties ? 0 : MIN (COARSE_BITS, calendar->window_bits);
+  uint32_t bits = calendar->window_bits - coarse, passes = (bits + 7) / 8;
   uint64_t *from = events, *to = calendar->due, *sorted;
 
-  if (n > SMALL_WINDOW) {
-    for (uint32_t bits = 0; bits < calendar->window_bits; bits += 8) {
-      counting_pass (from, to, n, CALENDAR_TIME_SHIFT + bits);
-      sorted = to;
-      to = from;
-      from = sorted;
-    }
+  if (ties) {
+    counting_pass (events, calendar->due, n, CALENDAR_INDEX_SHIFT, 8);
+    counting_pass (calendar->due, events, n, CALENDAR_CLASS_SHIFT, 4);
+  }
+  for (uint32_t pass = 0; pass < passes; pass++) {
+    uint32_t first = pass * bits / passes;
+
+    counting_pass (from, to, n, CALENDAR_TIME_SHIFT + coarse + first,
+                   (pass + 1) * bits / passes - first);
+    sorted = to;
+    to = from;
+    from = sorted;
   }
   if (from != calendar->due)
     memcpy (calendar->due, from, n * sizeof *from);
-  if (insertion_sort (calendar->due, n))
+}
+
+/* At least half of the events are at the time of the one before. */
+static bool
+are_tied (const uint64_t *due, uint32_t n)
+{
+  uint32_t ties = 0;
+
+  for (uint32_t i = 1; i < n; i++)
+    ties += due[i] >> CALENDAR_TIME_SHIFT == due[i - 1] >> CALENDAR_TIME_SHIFT;
+  return 2 * ties >= n;
+}
+
+/* From events[] into due[].  What the time leaves to do among events of one
+ * time is little, and done by insertion, unless many come at once; then they do
+ * in the next windows too. */
+static void
+sort_window (Calendar *calendar, uint64_t *events, uint32_t n)
+{
+  bool ties = calendar->ties;
+
+  if (n <= SMALL_WINDOW) {
+    memcpy (calendar->due, events, n * sizeof *events);
+    insertion_sort (calendar->due, n);
     return;
-  counting_pass (calendar->due, events, n, CALENDAR_INDEX_SHIFT);
-  for (uint32_t pass = 1; pass < 4; pass++)
-    counting_pass (pass % 2 ? events : calendar->due, pass % 2 ? calendar->due : events, n,
-                   CALENDAR_INDEX_SHIFT + 8 * pass);
+  }
+  sort_by_counting (calendar, events, n, ties);
+  if (!ties && !insertion_sort (calendar->due, n)) {
+    memcpy (events, calendar->due, n * sizeof *events);
+    sort_by_counting (calendar, events, n, true);
+    ties = true;
+  }
+  calendar->ties = ties && are_tied (calendar->due, n);
 }
 
 /* Makes `window` the current one.  What the ring now has room for moves in

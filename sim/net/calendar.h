@@ -28,7 +28,7 @@
 
 #define CALENDAR_MAX_WINDOW_BITS 20u
 #define CALENDAR_END             UINT64_MAX
-#define CALENDAR_AHEAD           32u /* words behind the window's last event that may be read: END */
+#define CALENDAR_AHEAD           8u /* words behind the window's last event that may be read: END */
 #define CALENDAR_RING            1024u
 
 enum { CALENDAR_INDEX_SHIFT = 32, CALENDAR_CLASS_SHIFT = 40, CALENDAR_TIME_SHIFT = 44 };
@@ -63,6 +63,7 @@ typedef struct {
 
   uint64_t *due; /* the current window's, sorted; CALENDAR_END behind them */
   uint32_t n_due, next_due, due_capacity;
+  bool ties;      /* most events of the last window came at the time of another */
   uint64_t *late; /* those that were added in it, sorted; CALENDAR_END behind them */
   uint32_t n_late, next_late, late_capacity;
 } Calendar;
