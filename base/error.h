@@ -10,6 +10,7 @@
 typedef enum {
   BASE_ERROR_JSON, /* a file is not JSON, or not the object that its reader needs */
   BASE_ERROR_TEXT, /* a text, CSV file or gzip file is malformed: file, line, column */
+  BASE_ERROR_DUMP, /* a saved state is torn, damaged or not this program's */
 } BaseError;
 GQuark base_error_quark (void);
 

@@ -14,6 +14,15 @@ base_map_clear (BaseMap *map)
   *map = (BaseMap){ 0 };
 }
 
+void
+base_map_dump (BaseMap *map, BaseDump *dump)
+{
+  uint32_t n_places = map->capacity;
+
+  BASE_DUMP_VALUE (dump, map->n);
+  base_dump_list (dump, (void **) &map->entries, &n_places, &map->capacity, sizeof *map->entries);
+}
+
 BaseMapEntry *
 base_map_find (const BaseMap *map, uint32_t key)
 {

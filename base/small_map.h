@@ -7,6 +7,8 @@
  * in an order that depends on anything but the keys and their history. */
 #pragma once
 
+#include "base/dump.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -21,6 +23,7 @@ typedef struct {
 } BaseMap;
 
 void base_map_clear (BaseMap *map);
+void base_map_dump (BaseMap *map, BaseDump *dump);
 
 /* NULL when it is not there.  Pointers hold until the next add or remove. */
 BaseMapEntry *base_map_find (const BaseMap *map, uint32_t key);

@@ -17,6 +17,7 @@
 #include "study/report/report.h"
 
 #include <math.h>
+#include <signal.h>
 #include <string.h>
 
 static void
@@ -68,6 +69,8 @@ typedef struct {
   CliFormatOptions format;
   CliTalkOptions talk;
   char *mapping, *network, *routing, *links, *ranks, *report;
+  char *checkpoint, *every, *resume;
+  int64_t every_us;
   double compute_scale;
   CliTraceOptions trace;
   CliTimelineOptions timeline;
@@ -86,6 +89,9 @@ options_clear (Options *options)
   g_free (options->links);
   g_free (options->ranks);
   g_free (options->report);
+  g_free (options->checkpoint);
+  g_free (options->every);
+  g_free (options->resume);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
 
@@ -107,6 +113,13 @@ add_own_options (GOptionContext *context, Options *options)
       "FILE" },
     { "report", 0, 0, G_OPTION_ARG_FILENAME, &options->report,
       "Write a page that shows where bytes and time went", "FILE" },
+    { "checkpoint", 0, 0, G_OPTION_ARG_FILENAME, &options->checkpoint,
+      "Save the run now and then, and when SIGTERM ends it, so that --resume goes on from there",
+      "FILE" },
+    { "every", 0, 0, G_OPTION_ARG_STRING, &options->every,
+      "How often --checkpoint saves: 90s, 10min (default) or 2h", "TIME" },
+    { "resume", 0, 0, G_OPTION_ARG_FILENAME, &options->resume,
+      "Go on from a file that --checkpoint wrote for the same run", "FILE" },
     { NULL },
   };
 
@@ -118,6 +131,36 @@ add_own_options (GOptionContext *context, Options *options)
   cli_add_trace_options (context, &options->trace);
   cli_add_format_options (context, &options->format);
   cli_add_talk_options (context, &options->talk);
+}
+
+#define DEFAULT_EVERY "10min"
+#define MAX_EVERY_S   1e9
+
+static gboolean
+check_checkpoint (Options *options, SimNetworkKind network, GError **error)
+{
+  static const struct {
+    const char *unit;
+    double s;
+  } units[] = { { "s", 1 }, { "min", 60 }, { "h", 3600 } };
+  const char *every = options->every ? options->every : DEFAULT_EVERY;
+  char *end;
+  double value = g_ascii_strtod (every, &end);
+
+  if ((options->checkpoint || options->resume) && network != SIM_NETWORK_PACKET)
+    return cli_refuse (error, "%s: only runs with --network packet can be saved and resumed",
+                       options->checkpoint ? "--checkpoint" : "--resume");
+  if (options->checkpoint && !strcmp (options->checkpoint, "-"))
+    return cli_refuse (error, "--checkpoint: needs a file, not standard output");
+  for (gsize i = 0; i < G_N_ELEMENTS (units); i++)
+    if (end != every && !strcmp (end, units[i].unit) && value > 0 &&
+        value * units[i].s <= MAX_EVERY_S)
+      options->every_us = (int64_t) ceil (value * units[i].s * 1e6);
+  if (options->every_us == 0)
+    return cli_refuse (error, "--every: '%s' is not a time above 0 such as 90s, 10min or 2h",
+                       every);
+  return !options->every || options->checkpoint ||
+         cli_refuse (error, "--every: without --checkpoint nothing is saved");
 }
 
 static gboolean
@@ -144,7 +187,90 @@ check_options (Options *options, SimRunOptions *run, GError **error)
       run->network != SIM_NETWORK_PACKET)
     return cli_refuse (error,
                        "--links: BGQNCL lines count chunks, which only --network packet has");
-  return cli_timeline_check (&options->timeline, run->network != SIM_NETWORK_LOAD, error);
+  return check_checkpoint (options, run->network, error) &&
+         cli_timeline_check (&options->timeline, run->network != SIM_NETWORK_LOAD, error);
+}
+
+/* --- Checkpoints --- */
+
+typedef struct {
+  const char *path;
+  int64_t every_us, next_us; /* next_us 0: the run has not begun */
+  gboolean is_quiet, was_stopped;
+} Checkpoint;
+
+static volatile sig_atomic_t terminated;
+static struct sigaction before_terminate;
+
+/* A second signal ends the program. */
+static void
+take_signal (int number G_GNUC_UNUSED)
+{
+  terminated = 1;
+  sigaction (SIGTERM, &before_terminate, NULL);
+}
+
+/* From now on there is something to save. */
+static void
+checkpoint_begin (Checkpoint *checkpoint)
+{
+  struct sigaction action = { .sa_handler = take_signal };
+
+  checkpoint->next_us = g_get_monotonic_time () + checkpoint->every_us;
+  sigemptyset (&action.sa_mask);
+  sigaction (SIGTERM, NULL, &before_terminate);
+  if (before_terminate.sa_handler != SIG_IGN)
+    sigaction (SIGTERM, &action, NULL);
+}
+
+static void
+checkpoint_end (const Checkpoint *checkpoint)
+{
+  if (checkpoint->next_us != 0)
+    sigaction (SIGTERM, &before_terminate, NULL);
+}
+
+static gboolean
+checkpoint_write (const Checkpoint *checkpoint, SimRunning *running, GError **error)
+{
+  g_autoptr (CliOutfile) file = cli_outfile_new (checkpoint->path, error);
+
+  if (file == NULL)
+    return FALSE;
+  if (sim_run_save (running, cli_outfile_stream (file), error))
+    return cli_outfile_commit (file, error);
+  g_prefix_error (error, "%s: ", checkpoint->path);
+  return FALSE;
+}
+
+/* SimRunOptions.pause */
+static gboolean
+checkpoint_pause (void *data, SimRunning *running, GError **error)
+{
+  Checkpoint *checkpoint = data;
+  g_autoptr (GError) trouble = NULL;
+  gboolean saved;
+
+  if (checkpoint->next_us == 0)
+    checkpoint_begin (checkpoint);
+  if (!terminated && g_get_monotonic_time () < checkpoint->next_us)
+    return TRUE;
+  saved = checkpoint_write (checkpoint, running, &trouble);
+  /* From the end of writing, so that it never takes all of the time. */
+  checkpoint->next_us = g_get_monotonic_time () + checkpoint->every_us;
+  if (terminated) {
+    checkpoint->was_stopped = saved;
+    if (saved)
+      g_set_error (error, SIM_ERROR, SIM_ERROR_STOPPED,
+                   "stopped by SIGTERM; --resume %s goes on from here", checkpoint->path);
+    else
+      g_propagate_error (error, g_steal_pointer (&trouble));
+    return FALSE;
+  }
+  /* A full disk is no reason to lose the run. */
+  if (!saved && !checkpoint->is_quiet)
+    cli_printf (stderr, "hopcast: warning: the run was not saved: %s\n", trouble->message);
+  return TRUE;
 }
 
 /* --- The run --- */
@@ -153,6 +279,7 @@ check_options (Options *options, SimRunOptions *run, GError **error)
  * after an hour. */
 typedef struct {
   CliOutfile *links, *ranks, *timeline, *report;
+  CliOutfile *checkpoint;
 } Outputs;
 
 static void
@@ -162,6 +289,7 @@ outputs_clear (Outputs *outputs)
   g_clear_pointer (&outputs->ranks, cli_outfile_free);
   g_clear_pointer (&outputs->timeline, cli_outfile_free);
   g_clear_pointer (&outputs->report, cli_outfile_free);
+  g_clear_pointer (&outputs->checkpoint, cli_outfile_free);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Outputs, outputs_clear)
 
@@ -176,6 +304,7 @@ open_outputs (Outputs *outputs, const Options *options, const TopoMachine *machi
     { "--ranks", options->ranks, &outputs->ranks },
     { "--timeline", options->timeline.path, &outputs->timeline },
     { "--report", options->report, &outputs->report },
+    { "--checkpoint", options->checkpoint, &outputs->checkpoint },
   };
 
   for (gsize second = 0; second < G_N_ELEMENTS (all); second++)
@@ -197,6 +326,8 @@ open_outputs (Outputs *outputs, const Options *options, const TopoMachine *machi
   for (gsize i = 0; i < G_N_ELEMENTS (all); i++)
     if (all[i].path != NULL && !(*all[i].file = cli_outfile_new (all[i].path, error)))
       return FALSE;
+  /* It is written anew each time. */
+  g_clear_pointer (&outputs->checkpoint, cli_outfile_free);
   return TRUE;
 }
 
@@ -228,8 +359,10 @@ write_outputs (Outputs *outputs, const Options *options, const CliRunInputs *inp
   return TRUE;
 }
 
+/* *was_stopped: by a signal, after which the run was saved. */
 static gboolean
-simulate (const char *path, const Options *options, SimRunOptions *run_options, GError **error)
+simulate (const char *path, const Options *options, SimRunOptions *run_options,
+          gboolean *was_stopped, GError **error)
 {
   RoutePolicy policy = run_options->policy;
   g_autoptr (TopoMachine) machine = cli_machine_new (&options->machine, error);
@@ -239,7 +372,10 @@ simulate (const char *path, const Options *options, SimRunOptions *run_options, 
   g_autoptr (CliProgress) progress = NULL;
   g_autoptr (SimTimeline) timeline = NULL;
   g_autoptr (SimRun) run = NULL;
-  g_auto (Outputs) outputs = { NULL, NULL, NULL };
+  g_auto (Outputs) outputs = { NULL };
+  Checkpoint checkpoint = { .path = options->checkpoint,
+                            .every_us = options->every_us,
+                            .is_quiet = options->talk.quiet };
   CliRunInputs inputs = { path,
                           study_network_names[run_options->network],
                           study_routing_names[policy],
@@ -267,8 +403,15 @@ simulate (const char *path, const Options *options, SimRunOptions *run_options, 
   run_options->progress = cli_progress_update;
   run_options->progress_data = progress;
   run_options->timeline = timeline;
+  run_options->resume = options->resume;
+  if (options->checkpoint) {
+    run_options->pause = checkpoint_pause;
+    run_options->pause_data = &checkpoint;
+  }
   run = sim_run (trace, machine, mapping, run_options, error);
+  checkpoint_end (&checkpoint);
   g_clear_pointer (&progress, cli_progress_free);
+  *was_stopped = checkpoint.was_stopped;
   if (!run) {
     cli_machine_blame (&options->machine, *error);
     return FALSE;
@@ -307,12 +450,21 @@ cli_simulate (int argc, char **argv, GError **error)
                                .timeline = CLI_TIMELINE_OPTIONS_INIT,
                                .compute_scale = 1 };
   SimRunOptions run_options = { 0 };
+  g_autoptr (GError) trouble = NULL;
+  gboolean was_stopped = FALSE;
   const char *path;
 
   add_own_options (context, &options);
   if (!cli_parse (context, argc, argv, names, &path, error) ||
-      !check_options (&options, &run_options, error) ||
-      !simulate (path, &options, &run_options, error))
+      !check_options (&options, &run_options, error))
     return CLI_FAILED;
-  return CLI_DONE;
+  if (simulate (path, &options, &run_options, &was_stopped, &trouble))
+    return CLI_DONE;
+  if (was_stopped) {
+    if (!options.talk.quiet)
+      cli_printf (stderr, "hopcast: %s\n", trouble->message);
+    return 128 + SIGTERM;
+  }
+  g_propagate_error (error, g_steal_pointer (&trouble));
+  return CLI_FAILED;
 }

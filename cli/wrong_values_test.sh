@@ -86,6 +86,7 @@ wrong () {
     *:--threads) echo "$whole -1 1000000" ;;
     *:--timeline-ranks) echo "'' x -1 5-2 1,,2" ;;
     *:--timeline-limit) echo "$whole -1" ;;
+    *:--every) echo "'' x -1s nan 0s 10 1e400s 5parsecs" ;;
     *:--shard) echo "'' x 1 0/2 3/2 1/0 -1/2" ;;
     *:--top | *:--starts | *:--trials | *:--population | *:--generations | *:--trees | *:--max-pairs | \
       *:--max-outside | *:--search) echo "$whole -1" ;;
@@ -115,7 +116,8 @@ wrong () {
     validate:--only) echo "$word" ;;
     *:--output | *:--links | *:--report | *:--timeline | *:--hosts | *:--store | *:--model | *:--from | \
       *:--measured | *:--test | *:--refitted | *:--points | *:--ipc | *:--samples | *:--power | *:--table | \
-      *:--rankfile | *:--hostfile | *:--slurm | *:--node | *:--times | *:--details | *:--xc30) echo "-" ;;
+      *:--rankfile | *:--hostfile | *:--slurm | *:--node | *:--times | *:--details | *:--xc30 | \
+      *:--checkpoint | *:--resume) echo "-" ;;
     *:--from-region | *:--observed | *:--predicted | *:--group | *:--target | *:--features | *:--title | \
       *:--program | *:--recorded-in | *:--reference | *:--events | *:--region | *:--cycles | \
       *:--instructions) echo "-" ;;

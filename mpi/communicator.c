@@ -118,6 +118,103 @@ trace_comms_free (TraceComms *comms)
   g_free (comms);
 }
 
+/* --- Saving and loading --- */
+
+#define NO_GROUP UINT32_MAX
+
+static void
+group_dump (const TraceComms *comms, const TraceGroup **group, BaseDump *dump)
+{
+  uint32_t number = *group == NULL ? NO_GROUP : (*group)->number;
+
+  BASE_DUMP_VALUE (dump, number);
+  if (base_dump_loads (dump))
+    *group = number == NO_GROUP ? NULL : trace_groups_at (comms->groups, number);
+}
+
+static void
+creation_dump (const TraceComms *comms, Comm *parent, BaseDump *dump)
+{
+  bool is_under_way = parent->creation != NULL;
+  Creation *it;
+
+  BASE_DUMP_VALUE (dump, is_under_way);
+  if (!is_under_way)
+    return;
+  if (base_dump_loads (dump)) {
+    parent->creation = g_new0 (Creation, 1);
+    parent->creation->arrivals = g_new0 (Arrival, parent->group->n);
+  }
+  it = parent->creation;
+  BASE_DUMP_VALUE (dump, it->kind);
+  BASE_DUMP_VALUE (dump, it->n_here);
+  base_dump_list (dump, (void **) &it->values, &it->n_values, &it->n_values, sizeof *it->values);
+  for (uint32_t member = 0; member < parent->group->n; member++) {
+    Arrival *arrival = &it->arrivals[member];
+
+    BASE_DUMP_VALUE (dump, arrival->handle);
+    BASE_DUMP_VALUE (dump, arrival->color);
+    BASE_DUMP_VALUE (dump, arrival->key);
+    BASE_DUMP_VALUE (dump, arrival->here);
+    group_dump (comms, &arrival->group, dump);
+  }
+}
+
+static void
+defined_dump (TraceComms *comms, BaseDump *dump)
+{
+  uint64_t n = base_dump_count (dump, g_hash_table_size (comms->defined), sizeof (gint64));
+  GHashTableIter iterator;
+  gpointer key, value = NULL;
+
+  g_hash_table_iter_init (&iterator, comms->defined);
+  for (uint64_t i = 0; i < n; i++) {
+    uint32_t number;
+    gint64 content = 0;
+
+    if (!base_dump_loads (dump)) {
+      g_hash_table_iter_next (&iterator, &key, &value);
+      content = *(const gint64 *) key;
+    }
+    number = GPOINTER_TO_UINT (value);
+    BASE_DUMP_VALUE (dump, content);
+    BASE_DUMP_VALUE (dump, number);
+    if (base_dump_loads (dump))
+      g_hash_table_insert (comms->defined, g_memdup2 (&content, sizeof content),
+                           GUINT_TO_POINTER (number));
+  }
+}
+
+void
+trace_comms_dump (TraceComms *comms, BaseDump *dump)
+{
+  bool has_windows = comms->windows != NULL;
+  uint32_t n_comms = comms->comms->len;
+
+  trace_groups_dump (comms->groups, dump);
+  base_dump_section (dump, "communicators");
+  BASE_DUMP_VALUE (dump, n_comms);
+  for (uint32_t number = 0; number < n_comms && !base_dump_has_failed (dump); number++) {
+    Comm *comm = number < comms->comms->len ? comms_at (comms, number) : comms_add (comms, NULL);
+
+    group_dump (comms, &comm->group, dump);
+    base_dump_list (dump, (void **) &comm->dims, &comm->n_dims, &comm->n_dims, sizeof *comm->dims);
+    BASE_DUMP_VALUE (dump, comm->is_cartesian);
+    BASE_DUMP_VALUE (dump, comm->is_defined);
+    creation_dump (comms, comm, dump);
+  }
+  BASE_DUMP_VALUE (dump, has_windows);
+  if (has_windows && comms->windows == NULL)
+    comms->windows = g_new0 (BaseMap, comms->n_ranks);
+  for (uint32_t rank = 0; rank < comms->n_ranks; rank++) {
+    base_map_dump (&comms->comm_handles[rank], dump);
+    base_map_dump (&comms->group_handles[rank], dump);
+    if (has_windows)
+      base_map_dump (&comms->windows[rank], dump);
+  }
+  defined_dump (comms, dump);
+}
+
 /* --- Looking up --- */
 
 uint32_t

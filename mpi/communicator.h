@@ -27,6 +27,8 @@ typedef struct TraceComms TraceComms;
 
 TraceComms *trace_comms_new (uint32_t n_ranks);
 void trace_comms_free (TraceComms *comms);
+/* Loads into what nobody has used. */
+void trace_comms_dump (TraceComms *comms, BaseDump *dump);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (TraceComms, trace_comms_free)
 
 /* A rank's handle -> communicator number; TRACE_COMMS_NULL when unknown. */

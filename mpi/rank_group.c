@@ -130,6 +130,26 @@ trace_groups_of (TraceGroups *groups, uint32_t *ranks, uint32_t n)
   return groups_add (groups, content);
 }
 
+void
+trace_groups_dump (TraceGroups *groups, BaseDump *dump)
+{
+  uint32_t n_groups = groups->all->len;
+
+  base_dump_section (dump, "groups");
+  BASE_DUMP_VALUE (dump, n_groups);
+  for (uint32_t number = 1; number < n_groups; number++) {
+    const TraceGroup *group = base_dump_loads (dump) ? NULL : trace_groups_at (groups, number);
+    uint32_t n = (uint32_t) base_dump_count (dump, group == NULL ? 0 : group->n, sizeof (uint32_t));
+    g_autofree uint32_t *ranks = g_new (uint32_t, MAX (1u, n));
+
+    if (group != NULL && n > 0)
+      memcpy (ranks, group->ranks, n * sizeof *ranks);
+    base_dump_bytes (dump, ranks, n * sizeof *ranks);
+    if (group == NULL && trace_groups_of (groups, g_steal_pointer (&ranks), n)->number != number)
+      base_dump_fail (dump, "has a group of ranks twice");
+  }
+}
+
 uint32_t
 trace_group_world_rank (const TraceGroup *group, uint32_t rank)
 {

@@ -7,6 +7,7 @@
  * own order has no list. */
 #pragma once
 
+#include "base/dump.h"
 #include "mpi/operation.h"
 
 #include <glib.h>
@@ -26,6 +27,8 @@ typedef struct TraceGroups TraceGroups;
 
 TraceGroups *trace_groups_new (uint32_t n_ranks);
 void trace_groups_free (TraceGroups *groups);
+/* Loads into what has the world's group alone. */
+void trace_groups_dump (TraceGroups *groups, BaseDump *dump);
 
 const TraceGroup *trace_groups_world (const TraceGroups *groups);
 const TraceGroup *trace_groups_at (const TraceGroups *groups, uint32_t number);

@@ -53,3 +53,19 @@ sim_counters_free (SimCounters *counters)
   g_free (counters->direct_messages);
   g_free (counters);
 }
+
+void
+sim_counters_dump (SimCounters *counters, BaseDump *dump)
+{
+  base_dump_section (dump, "counters");
+  BASE_DUMP_VALUE (dump, counters->has_buffers);
+  BASE_DUMP_VALUE (dump, counters->packets);
+  BASE_DUMP_VALUE (dump, counters->packet_hops);
+  BASE_DUMP_VALUE (dump, counters->events);
+  BASE_DUMP_VALUE (dump, counters->messages);
+  base_dump_array (dump, counters->link, counters->n_places, sizeof *counters->link);
+  base_dump_array (dump, counters->fifo_messages, counters->n_fifo_places,
+                   sizeof *counters->fifo_messages);
+  base_dump_array (dump, counters->direct_messages, counters->n_nodes,
+                   sizeof *counters->direct_messages);
+}

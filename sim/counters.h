@@ -9,6 +9,8 @@
  * network fills the counters it knows; see `has_*`. */
 #pragma once
 
+#include "base/dump.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -58,3 +60,4 @@ typedef struct SimCounters {
 /* All zero, sized for the machine. */
 SimCounters *sim_counters_new (const TopoMachine *machine);
 void sim_counters_free (SimCounters *counters);
+void sim_counters_dump (SimCounters *counters, BaseDump *dump);

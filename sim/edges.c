@@ -115,6 +115,21 @@ sim_edges_free (SimEdges *edges)
   g_free (edges);
 }
 
+void
+sim_edges_dump (SimEdges *edges, BaseDump *dump)
+{
+  base_dump_section (dump, "edges");
+  for (uint32_t source = 0; source < edges->n_ranks; source++) {
+    EdgeTable *table = &edges->tables[source];
+    uint32_t n_others = table->others == NULL ? 0 : table->capacity, n_places = table->capacity;
+
+    BASE_DUMP_VALUE (dump, table->n);
+    base_dump_list (dump, (void **) &table->others, &n_others, &n_others, sizeof *table->others);
+    base_dump_list (dump, (void **) &table->edges, &n_places, &table->capacity,
+                    sizeof *table->edges);
+  }
+}
+
 static void
 count_others (EdgeTable *table, const Edge *edge, uint64_t messages)
 {

@@ -8,6 +8,8 @@
  * room than the next larger one, so that an all-to-all needs no search. */
 #pragma once
 
+#include "base/dump.h"
+
 #include <stdint.h>
 
 typedef struct {
@@ -19,6 +21,7 @@ typedef struct SimEdges SimEdges;
 
 SimEdges *sim_edges_new (uint32_t n_ranks);
 void sim_edges_free (SimEdges *edges);
+void sim_edges_dump (SimEdges *edges, BaseDump *dump);
 
 /* Messages to oneself are ignored. */
 void sim_edges_add (SimEdges *edges, uint32_t source, uint32_t destination, uint64_t messages,

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/run.h"
 
+#include "base/error.h"
 #include "sim/net/load.h"
 
 #include <string.h>
@@ -156,7 +157,7 @@ sim_run_key (Trace *trace, const RoutePaths *paths, const TopoMapping *mapping,
 #define PROGRESS_CALLBACKS   4096
 #define PROGRESS_INTERVAL_US 100000
 
-typedef struct {
+typedef struct SimRunning {
   Trace *trace;
   const TopoMachine *machine;
   const TopoMapping *mapping;
@@ -164,16 +165,109 @@ typedef struct {
   const RoutePaths *paths;
   SimReplay *replay;  /* packet and flow */
   bool knows_sources; /* of it, once it is gone */
+  GError *trouble;    /* why it is replayed a second time; NULL: it is the first */
+  GError *stopped;    /* why the pause function ended it */
+  BaseDump *resume;   /* what the replay goes on from; NULL: nothing, or gone */
   SimEdges *edges;    /* load */
   SimRun *run;
   uint64_t n_callbacks;
   int64_t progress_us; /* when the progress function was last called */
+  int64_t begin_us;    /* less the time that it took before it was resumed */
 } Job;
 
-static void
-job_running (void *client, int64_t now_ps)
+/* --- Saving and loading --- */
+
+#define DUMP_KIND "hopcast checkpoint 1"
+
+static bool
+is_same (BaseDump *dump, const char *mine, char **theirs)
 {
-  Job *job = client;
+  *theirs = g_strdup (mine);
+  base_dump_text (dump, theirs);
+  return g_strcmp0 (mine, *theirs) == 0;
+}
+
+/* Whose state it is: the same inputs, read by the same version. */
+static void
+identity_dump (Job *job, BaseDump *dump)
+{
+  g_autofree char *version = NULL, *trace = NULL, *key = NULL;
+
+  base_dump_section (dump, "run");
+  if (!is_same (dump, PACKAGE_VERSION, &version))
+    base_dump_fail (dump, "is of hopcast %s, and this is %s", version, PACKAGE_VERSION);
+  if (!is_same (dump, trace_hash (job->trace, NULL), &trace))
+    base_dump_fail (dump, "is of another trace than %s", trace_path (job->trace));
+  if (!is_same (dump, job->run->key, &key))
+    base_dump_fail (dump, "is of this trace, but of another machine, mapping or other options");
+}
+
+static void
+warnings_dump (Job *job, BaseDump *dump)
+{
+  g_autoptr (GPtrArray) warnings = g_ptr_array_new_with_free_func (g_free);
+  const GPtrArray *known = trace_warnings (job->trace);
+  uint32_t n = base_dump_loads (dump) ? 0 : known->len;
+
+  BASE_DUMP_VALUE (dump, n);
+  for (uint32_t i = 0; i < n && !base_dump_has_failed (dump); i++) {
+    char *text = base_dump_loads (dump) ? NULL : g_strdup (known->pdata[i]);
+
+    base_dump_text (dump, &text);
+    g_ptr_array_add (warnings, text);
+  }
+  if (base_dump_loads (dump) && !base_dump_has_failed (dump))
+    trace_set_warnings (job->trace, warnings);
+}
+
+/* All but the replay. */
+static void
+job_dump (Job *job, BaseDump *dump)
+{
+  g_autofree char *trouble = job->trouble == NULL ? NULL : g_strdup (job->trouble->message);
+  int64_t wall_us = g_get_monotonic_time () - job->begin_us;
+
+  identity_dump (job, dump);
+  warnings_dump (job, dump);
+  base_dump_text (dump, &trouble);
+  BASE_DUMP_VALUE (dump, wall_us);
+  if (!base_dump_loads (dump))
+    return;
+  job->begin_us -= wall_us;
+  /* What a second replay has come after is a deadlock. */
+  if (trouble != NULL)
+    job->trouble = g_error_new_literal (SIM_ERROR, SIM_ERROR_DEADLOCK, trouble);
+}
+
+gboolean
+sim_run_save (SimRunning *running, FILE *stream, GError **error)
+{
+  g_autoptr (BaseDump) dump = base_dump_save (stream, DUMP_KIND);
+
+  job_dump (running, dump);
+  sim_replay_save (running->replay, dump);
+  return base_dump_end (dump, error);
+}
+
+static gboolean
+job_load (Job *job, GError **error)
+{
+  job->resume = base_dump_load (job->options->resume, DUMP_KIND, error);
+  if (job->resume == NULL)
+    return FALSE;
+  job_dump (job, job->resume);
+  if (!base_dump_has_failed (job->resume))
+    return TRUE;
+  base_dump_end (job->resume, error);
+  g_clear_pointer (&job->resume, base_dump_free);
+  return FALSE;
+}
+
+/* --- The network's calls --- */
+
+static void
+job_progress (Job *job, int64_t now_ps)
+{
   int64_t now_us = g_get_monotonic_time ();
 
   if (job->options->progress == NULL || now_us - job->progress_us < PROGRESS_INTERVAL_US)
@@ -182,11 +276,23 @@ job_running (void *client, int64_t now_ps)
   job->options->progress (job->options->progress_data, sim_replay_progress (job->replay), now_ps);
 }
 
+static bool
+job_running (void *client, int64_t now_ps)
+{
+  Job *job = client;
+
+  if (now_ps > 0)
+    job_progress (job, now_ps);
+  /* One that is about to fail is not worth to be saved. */
+  return job->options->pause == NULL || sim_replay_has_failed (job->replay) ||
+         job->options->pause (job->options->pause_data, job, &job->stopped);
+}
+
 static void
 progress (Job *job, int64_t now_ps)
 {
   if (++job->n_callbacks % PROGRESS_CALLBACKS == 0)
-    job_running (job, now_ps);
+    job_progress (job, now_ps);
 }
 
 static void
@@ -231,6 +337,19 @@ static const SimClient job_client = {
 };
 
 static gboolean
+run_network (Job *job, SimNetwork *network, GError **error)
+{
+  gboolean done;
+
+  network->windows_per_call = job->options->windows_per_pause;
+  if (job->resume == NULL)
+    return sim_replay_run (job->replay, network, error);
+  done = sim_replay_resume (job->replay, network, job->resume, error);
+  g_clear_pointer (&job->resume, base_dump_free);
+  return done;
+}
+
+static gboolean
 replay_once (Job *job, bool recorded_sources, GError **error)
 {
   SimReplayOptions options = { .compute_scale = job->options->compute_scale,
@@ -252,7 +371,7 @@ replay_once (Job *job, bool recorded_sources, GError **error)
     network = sim_ib_new (job->machine, job->paths, job->mapping, &job_client, job, error);
   else
     network = sim_packet_new (job->machine, job->mapping, policy, &job_client, job, error);
-  done = network != NULL && sim_replay_run (job->replay, network, error);
+  done = network != NULL && run_network (job, network, error);
   if (done) {
     /* The record outlives the replay. */
     job->run->result = *sim_replay_result (job->replay);
@@ -279,18 +398,26 @@ replay_once (Job *job, bool recorded_sources, GError **error)
 static gboolean
 run_replay (Job *job, GError **error)
 {
-  g_autoptr (GError) trouble = NULL;
+  g_autoptr (GError) second = NULL;
+  bool is_second = job->trouble != NULL; /* one that is resumed may be it already */
 
-  if (replay_once (job, false, &trouble))
+  if (!is_second && replay_once (job, false, &job->trouble))
     return TRUE;
-  if (g_error_matches (trouble, SIM_ERROR, SIM_ERROR_DEADLOCK) && job->knows_sources &&
-      job->options->network == SIM_NETWORK_PACKET && replay_once (job, true, NULL)) {
-    g_ptr_array_add (job->run->warnings,
-                     g_strdup ("receives from any source were replayed with the sources they got "
-                               "when recorded, as the trace cannot end otherwise"));
-    return TRUE;
+  if (is_second || (g_error_matches (job->trouble, SIM_ERROR, SIM_ERROR_DEADLOCK) &&
+                    job->knows_sources && job->options->network == SIM_NETWORK_PACKET)) {
+    if (replay_once (job, true, &second)) {
+      g_ptr_array_add (job->run->warnings,
+                       g_strdup ("receives from any source were replayed with the sources they got "
+                                 "when recorded, as the trace cannot end otherwise"));
+      return TRUE;
+    }
   }
-  g_propagate_error (error, g_steal_pointer (&trouble));
+  if (job->stopped != NULL)
+    g_propagate_error (error, g_steal_pointer (&job->stopped));
+  else if (g_error_matches (second, BASE_ERROR, BASE_ERROR_DUMP))
+    g_propagate_error (error, g_steal_pointer (&second));
+  else
+    g_propagate_error (error, g_steal_pointer (&job->trouble));
   return FALSE;
 }
 
@@ -381,12 +508,23 @@ sim_run (Trace *trace, const TopoMachine *machine, const TopoMapping *mapping,
   g_autoptr (SimRun) run = g_new0 (SimRun, 1);
   g_autoptr (RoutePaths) own = NULL; /* tables of a fabric may take seconds */
   Job job = {
-    .trace = trace, .machine = machine, .mapping = mapping, .options = options, .run = run
+    .trace = trace,
+    .machine = machine,
+    .mapping = mapping,
+    .options = options,
+    .run = run,
+    .begin_us = g_get_monotonic_time (),
   };
-  int64_t begin_us = g_get_monotonic_time ();
   struct rusage usage;
+  gboolean done;
 
   run->warnings = g_ptr_array_new_with_free_func (g_free);
+  if (options->network != SIM_NETWORK_PACKET &&
+      (options->pause != NULL || options->resume != NULL)) {
+    g_set_error_literal (error, SIM_ERROR, SIM_ERROR_NETWORK,
+                         "only a run on the packet network can be saved and resumed");
+    return NULL;
+  }
   if (machine->fabric != NULL && options->policy >= ROUTE_POLICY_ZONE0) {
     g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK,
                  "%s: routing zones are a torus's; a fabric's packets follow its forwarding tables",
@@ -402,14 +540,20 @@ sim_run (Trace *trace, const TopoMachine *machine, const TopoMapping *mapping,
                                   : sim_run_key (trace, job.paths, mapping, options, error);
   if (run->key == NULL)
     return NULL;
-  if (options->network == SIM_NETWORK_LOAD ? !run_load (&job, error) : !run_replay (&job, error))
+  if (options->resume != NULL && !job_load (&job, error))
+    return NULL;
+  done = options->network == SIM_NETWORK_LOAD ? run_load (&job, error) : run_replay (&job, error);
+  g_clear_pointer (&job.resume, base_dump_free);
+  g_clear_error (&job.trouble);
+  g_clear_error (&job.stopped);
+  if (!done)
     return NULL;
   topo_machine_assumptions (machine, run->warnings);
   if (machine->fabric != NULL)
     warnings_append (run->warnings, machine->fabric->warnings);
   warnings_append (run->warnings, trace_warnings (trace));
   warnings_append (run->warnings, run->result.warnings);
-  run->wall_s = (double) (g_get_monotonic_time () - begin_us) / 1e6;
+  run->wall_s = (double) (g_get_monotonic_time () - job.begin_us) / 1e6;
   /* Of the whole process, so the largest of all runs so far in a study. */
   if (getrusage (RUSAGE_SELF, &usage) == 0)
     run->peak_rss_bytes = (uint64_t) usage.ru_maxrss * 1024;

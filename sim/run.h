@@ -9,7 +9,12 @@
 #include "sim/replay/replay.h"
 #include "sim/traffic.h"
 
+#include <stdio.h>
+
 typedef enum { SIM_NETWORK_PACKET, SIM_NETWORK_FLOW, SIM_NETWORK_LOAD } SimNetworkKind;
+
+/* A run between two windows of its network. */
+typedef struct SimRunning SimRunning;
 
 typedef struct {
   const char *trace_path;
@@ -22,6 +27,13 @@ typedef struct {
    * load; may be NULL. */
   void (*progress) (void *data, double share, int64_t now_ps);
   void *progress_data;
+
+  /* Packet.  Called some ten times a second, first when the network begins: what may save the run with
+   * sim_run_save().  FALSE and *error end it, with that error.  May be NULL. */
+  gboolean (*pause) (void *data, SimRunning *running, GError **error);
+  void *pause_data;
+  uint32_t windows_per_pause; /* called after so many windows at the latest; 0: the usual number */
+  const char *resume;         /* path of a file of sim_run_save(), to go on from; NULL: none */
 
   /* Shared by many runs, borrowed; each NULL: made anew. */
   const RoutePaths *paths;   /* of the machine */
@@ -44,6 +56,10 @@ SimRun *sim_run (Trace *trace, const TopoMachine *machine, const TopoMapping *ma
                  const SimRunOptions *options, GError **error);
 void sim_run_free (SimRun *run);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SimRun, sim_run_free)
+
+/* Writes all that a run is, so that another process goes on from there to the same record.  For its
+ * pause function, after which it goes on itself, too. */
+gboolean sim_run_save (SimRunning *running, FILE *stream, GError **error);
 
 /* SHA-256 as text, the caller frees it.  The content of files counts, not
  * their path.  Errors are those of reading the trace. */

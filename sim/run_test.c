@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/run.h"
 
+#include "sim/resume_testing.h"
 #include "traces/dumpi/dumpi_testing.h"
 #include "traces/trace_testing.h"
 
@@ -282,6 +283,10 @@ test_recorded_sources (void)
   g_assert_cmpuint (result->warnings->len, ==, 1);
   warning = g_ptr_array_index (result->warnings, 0);
   g_assert_nonnull (strstr (warning, "sources they got when recorded"));
+  /* Saved in the first replay or in the second. */
+  inputs.options.windows_per_pause = 1;
+  for (guint round = 0; round < 20; round++)
+    resume_check (inputs.trace, inputs.machine, inputs.mapping, &inputs.options, 3);
   inputs_clear (&inputs);
 }
 

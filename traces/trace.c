@@ -43,6 +43,7 @@ struct Trace {
 struct TraceCursor {
   const TraceFormat *format;
   gpointer state;
+  uint64_t n_read;
 };
 
 Trace *
@@ -344,6 +345,15 @@ trace_warn (Trace *trace, const char *format, ...)
   g_mutex_unlock (&trace->lock);
 }
 
+void
+trace_set_warnings (Trace *trace, const GPtrArray *warnings)
+{
+  g_hash_table_remove_all (trace->warned);
+  g_ptr_array_set_size (trace->warnings, 0);
+  for (guint i = 0; i < warnings->len; i++)
+    trace_warn (trace, "%s", (const char *) warnings->pdata[i]);
+}
+
 TraceCursor *
 trace_cursor_new (Trace *trace, uint32_t rank, GError **error)
 {
@@ -359,7 +369,7 @@ trace_cursor_new (Trace *trace, uint32_t rank, GError **error)
   if (state == NULL)
     return NULL;
   cursor = g_new (TraceCursor, 1);
-  *cursor = (TraceCursor){ trace->format, state };
+  *cursor = (TraceCursor){ trace->format, state, 0 };
   return cursor;
 }
 
@@ -375,7 +385,16 @@ trace_cursor_free (TraceCursor *cursor)
 TraceNext
 trace_cursor_next (TraceCursor *cursor, TraceOp *op, GError **error)
 {
-  return cursor->format->cursor_next (cursor->state, op, error);
+  TraceNext next = cursor->format->cursor_next (cursor->state, op, error);
+
+  cursor->n_read += next == TRACE_NEXT_OPERATION;
+  return next;
+}
+
+uint64_t
+trace_cursor_count (const TraceCursor *cursor)
+{
+  return cursor->n_read;
 }
 
 const char *

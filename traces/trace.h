@@ -74,8 +74,12 @@ const char *trace_source (const Trace *trace, const char **hash);
  * the trace. */
 const GPtrArray *trace_warnings (const Trace *trace);
 
-/* The same for data that no replay needs, such as hardware counters: no reason to doubt a result. */
+/* Data that no replay needs, such as hardware counters: the same, but no reason to doubt a result. */
 const GPtrArray *trace_notes (const Trace *trace);
+
+/* Replaces the warnings by those of an earlier reading, copied, in their order; what is found once
+ * more is not said twice. */
+void trace_set_warnings (Trace *trace, const GPtrArray *warnings);
 
 /* A rank's stream from its first operation.  Several cursors on one rank are
  * independent.  Memory is bounded by the longest operation where the format
@@ -91,6 +95,9 @@ typedef enum {
 } TraceNext;
 
 TraceNext trace_cursor_next (TraceCursor *cursor, TraceOp *op, GError **error);
+
+/* Operations that it has given so far. */
+uint64_t trace_cursor_count (const TraceCursor *cursor);
 
 /* Where in the source the last operation came from, for messages:
  * "dumpi-0003.bin:0x1f40" or "rank3.txt:812".  Borrowed until the next call. */

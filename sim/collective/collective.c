@@ -109,14 +109,43 @@ steps_of_part (const SimCollective *collective, bool first)
 /* --- Setting up --- */
 
 void
-sim_collective_init (SimCollective *collective, const TopoMachine *machine, const TraceOp *op,
-                     uint32_t n_ranks, uint32_t rank, bool whole_partition)
+sim_collective_choose (SimCollective *collective, const TopoMachine *machine, bool whole_partition)
 {
   const TopoParameters *parameters = &machine->parameters;
-  const Traits *it = &traits[op->kind];
+  const Traits *it = &traits[collective->kind];
   bool network =
       parameters->collective.in_network && parameters->mpi.collectives == TOPO_COLLECTIVES_BGQ;
   SimChoice choice;
+
+  collective->method = SIM_COLLECTIVE_STEPS;
+  if (it->neighbors ? collective->n_sources + collective->n_destinations == 0
+                    : collective->n_ranks == 1 || (it->plain_bytes && collective->bytes == 0))
+    collective->method = SIM_COLLECTIVE_NOTHING;
+  else if (it->hardware && network && whole_partition)
+    collective->method = SIM_COLLECTIVE_HARDWARE;
+  else if (it->direct && network)
+    collective->method = SIM_COLLECTIVE_DIRECT;
+  if (collective->method != SIM_COLLECTIVE_STEPS)
+    return;
+
+  choice = sim_choose_algorithm (collective, parameters->mpi.collectives);
+  collective->algorithm = choice.algorithm;
+  collective->segment_bytes = choice.segment_bytes;
+  collective->second = choice.second;
+  collective->second_segment_bytes = choice.second_segment_bytes;
+  if (choice.second == NULL) {
+    collective->n_steps = choice.algorithm->n_steps (collective);
+  } else {
+    collective->n_first_steps = steps_of_part (collective, true);
+    collective->n_steps = collective->n_first_steps + steps_of_part (collective, false);
+  }
+}
+
+void
+sim_collective_init (SimCollective *collective, const TopoMachine *machine, const TraceOp *op,
+                     uint32_t n_ranks, uint32_t rank, bool whole_partition)
+{
+  const Traits *it = &traits[op->kind];
   bool is_barrier = op->kind == TRACE_OP_WIN_CREATE || op->kind == TRACE_OP_WIN_FREE ||
                     op->kind == TRACE_OP_WIN_FENCE;
 
@@ -142,30 +171,7 @@ sim_collective_init (SimCollective *collective, const TopoMachine *machine, cons
   if (op->kind == TRACE_OP_ALLGATHERV || op->kind == TRACE_OP_REDUCE_SCATTER)
     for (uint32_t other = 0; other < n_ranks; other++)
       collective->total_bytes += sim_count_of (collective->recv_counts, other);
-
-  it = &traits[collective->kind];
-  collective->method = SIM_COLLECTIVE_STEPS;
-  if (it->neighbors ? collective->n_sources + collective->n_destinations == 0
-                    : n_ranks == 1 || (it->plain_bytes && collective->bytes == 0))
-    collective->method = SIM_COLLECTIVE_NOTHING;
-  else if (it->hardware && network && whole_partition)
-    collective->method = SIM_COLLECTIVE_HARDWARE;
-  else if (it->direct && network)
-    collective->method = SIM_COLLECTIVE_DIRECT;
-  if (collective->method != SIM_COLLECTIVE_STEPS)
-    return;
-
-  choice = sim_choose_algorithm (collective, parameters->mpi.collectives);
-  collective->algorithm = choice.algorithm;
-  collective->segment_bytes = choice.segment_bytes;
-  collective->second = choice.second;
-  collective->second_segment_bytes = choice.second_segment_bytes;
-  if (choice.second == NULL) {
-    collective->n_steps = choice.algorithm->n_steps (collective);
-  } else {
-    collective->n_first_steps = steps_of_part (collective, true);
-    collective->n_steps = collective->n_first_steps + steps_of_part (collective, false);
-  }
+  sim_collective_choose (collective, machine, whole_partition);
 }
 
 SimStep

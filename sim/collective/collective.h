@@ -65,6 +65,10 @@ typedef struct {
 void sim_collective_init (SimCollective *collective, const TopoMachine *machine, const TraceOp *op,
                           uint32_t n_ranks, uint32_t rank, bool whole_partition);
 
+/* Chooses them once more, for a collective of which all else is there. */
+void
+sim_collective_choose (SimCollective *collective, const TopoMachine *machine, bool whole_partition);
+
 /* Why a call does not fit a communicator of n_ranks: a list of counts of another length, a root or
  * a neighbour that is no rank of it.  NULL when it fits; the caller frees. */
 char *sim_collective_fault (const TraceOp *op, uint32_t n_ranks);

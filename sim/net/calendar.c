@@ -41,6 +41,28 @@ calendar_clear (Calendar *calendar)
   g_free (calendar->late);
 }
 
+void
+calendar_dump (Calendar *calendar, BaseDump *dump)
+{
+  /* The end has been taken too. */
+  g_assert (calendar->next_due >= calendar->n_due && calendar->next_late == calendar->n_late);
+  base_dump_section (dump, "calendar");
+  BASE_DUMP_VALUE (dump, calendar->window);
+  BASE_DUMP_VALUE (dump, calendar->start_ps);
+  BASE_DUMP_VALUE (dump, calendar->n_events);
+  BASE_DUMP_VALUE (dump, calendar->far_serial);
+  base_dump_list (dump, (void **) &calendar->far, &calendar->n_far, &calendar->far_capacity,
+                  sizeof *calendar->far);
+  for (uint32_t at = 0; at < CALENDAR_RING; at++) {
+    CalendarWindow *window = &calendar->ring[at];
+
+    base_dump_list (dump, (void **) &window->events, &window->n, &window->capacity,
+                    sizeof *window->events);
+    if (window->n > 0)
+      calendar->occupied[at / 64] |= UINT64_C (1) << (at % 64);
+  }
+}
+
 /* --- The far future --- */
 
 static inline bool

@@ -23,6 +23,8 @@
  * fetched ahead. */
 #pragma once
 
+#include "base/dump.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -71,6 +73,8 @@ typedef struct {
 /* lookahead_ps >= 1; the window is the largest power of two not above it, or 2^20. */
 void calendar_init (Calendar *calendar, int64_t lookahead_ps);
 void calendar_clear (Calendar *calendar);
+/* Between two windows; loads into one that has no events. */
+void calendar_dump (Calendar *calendar, BaseDump *dump);
 
 /* Goes to the next window that has events; false when none are left.  All of
  * the current one have been taken. */

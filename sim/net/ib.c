@@ -150,7 +150,7 @@ byte_ps_q32 (uint64_t bandwidth_Bps)
 
 /* own_switch[port]: the switch that it belongs to. */
 static void
-init_link (IbNetwork *net, uint32_t index, uint32_t *n_queues, const uint32_t *own_switch)
+init_link (IbNetwork *net, uint32_t index, const uint32_t *own_switch)
 {
   const TopoParameters *p = net->parameters;
   const TopoFabric *fabric = net->fabric;
@@ -164,7 +164,7 @@ init_link (IbNetwork *net, uint32_t index, uint32_t *n_queues, const uint32_t *o
   port->first = device->first_port;
   port->is_switch = device->is_switch;
   port->n_queues = (uint16_t) (device->is_switch ? device->n_ports : IB_QUEUES);
-  port->queues = *n_queues;
+  port->queues = net->n_queues;
   /* The first port of a switch has the first turn, and data at an adapter. */
   ib_input (net, index)->last_out = (uint8_t) (64 * net->n_words - 1);
   for (uint32_t vl = 0; vl < net->n_vls; vl++) {
@@ -175,7 +175,7 @@ init_link (IbNetwork *net, uint32_t index, uint32_t *n_queues, const uint32_t *o
   }
   if (port->peer == PACKET_NONE)
     return;
-  *n_queues += port->n_queues * net->n_vls;
+  net->n_queues += port->n_queues * net->n_vls;
   peer = &fabric->ports[port->peer];
   peer_device = &fabric->devices[peer->device];
   port->peer_first = peer_device->first_port;
@@ -198,7 +198,7 @@ init_ports (IbNetwork *net)
   const TopoFabric *fabric = net->fabric;
   size_t n_ports = MAX (1, fabric->n_ports);
   g_autofree uint32_t *own_switch = g_new (uint32_t, n_ports);
-  uint32_t n_queues = 0, most_ports = 1; /* of a switch */
+  uint32_t most_ports = 1; /* of a switch */
 
   for (uint32_t device = 0; device < fabric->n_devices; device++)
     if (fabric->devices[device].is_switch)
@@ -213,8 +213,8 @@ init_ports (IbNetwork *net)
   net->stage = packet_table_new (sizeof (IbStage) * n_ports * net->n_vls);
   net->sent = packet_table_new (sizeof (IbSent) * n_ports);
   for (uint32_t port = 0; port < fabric->n_ports; port++)
-    init_link (net, port, &n_queues, own_switch);
-  net->queue = packet_table_new (sizeof (IbQueue) * MAX (1, n_queues));
+    init_link (net, port, own_switch);
+  net->queue = packet_table_new (sizeof (IbQueue) * MAX (1, net->n_queues));
   net->adapter = g_new0 (IbAdapter, fabric->n_devices + 1);
   net->arbiter = g_new0 (IbArbiter, net->n_vls > 1 ? fabric->n_ports : 1);
   for (uint32_t port = 0; net->n_vls > 1 && port < fabric->n_ports; port++)
@@ -589,12 +589,12 @@ static gboolean
 ib_network_run (SimNetwork *base, GError **error)
 {
   IbNetwork *net = (IbNetwork *) base;
+  bool is_usual =
+      net->n_vls == 1 && net->n_words == 1 && net->n_reads == IB_USUAL_READS && !ib_arrivals (net);
   gboolean ok;
 
-  if (net->n_vls == 1 && net->n_words == 1 && net->n_reads == IB_USUAL_READS && !ib_arrivals (net))
-    ib_usual_run_windows (net);
-  else
-    ib_run_windows (net);
+  if (!(is_usual ? ib_usual_run_windows (net) : ib_run_windows (net)))
+    return packet_engine_stopped (error);
   ok = check_idle (net, error);
   collect_counters (net);
   return ok;
@@ -624,6 +624,32 @@ ib_network_free (SimNetwork *base)
   g_free (net);
 }
 
+static void
+ib_network_dump (SimNetwork *base, BaseDump *dump)
+{
+  IbNetwork *net = (IbNetwork *) base;
+  size_t n_ports = MAX (1, net->fabric->n_ports);
+
+  packet_engine_dump (&net->engine, dump);
+  base_dump_section (dump, "fabric");
+  base_dump_text (dump, &net->refusal);
+  base_dump_array (dump, net->port, n_ports, sizeof *net->port);
+  base_dump_array (dump, net->sent, n_ports, sizeof *net->sent);
+  base_dump_array (dump, net->lanes, n_ports * net->n_vls, ib_lane_bytes (net));
+  base_dump_array (dump, net->inputs, n_ports, ib_input_bytes (net));
+  base_dump_array (dump, net->queue, net->n_queues, sizeof *net->queue);
+  base_dump_array (dump, net->stage, n_ports * net->n_vls, sizeof *net->stage);
+  base_dump_array (dump, net->arbiter, net->n_vls > 1 ? net->fabric->n_ports : 1,
+                   sizeof *net->arbiter);
+  base_dump_array (dump, net->adapter, net->fabric->n_devices, sizeof *net->adapter);
+  packet_pool_dump (&net->packets, (void **) &net->packet, sizeof (IbPacket), dump);
+  packet_pool_dump (&net->requests, (void **) &net->request, sizeof (IbRequest), dump);
+  packet_pool_dump (&net->pairs, (void **) &net->pair, sizeof (IbPair), dump);
+  base_dump_list (dump, (void **) &net->pair_slot, &net->n_pair_slots, &net->n_pair_slots,
+                  sizeof *net->pair_slot);
+  BASE_DUMP_VALUE (dump, net->n_paired);
+}
+
 static const SimNetworkClass ib_class = {
   .name = "packet",
   .summary = "every packet, virtual lane, credit and queue pair",
@@ -631,6 +657,7 @@ static const SimNetworkClass ib_class = {
   .send = ib_network_send,
   .timer = ib_network_timer,
   .run = ib_network_run,
+  .dump = ib_network_dump,
 };
 
 SimNetwork *

@@ -97,9 +97,22 @@ draw_machine (BaseRandom *random)
                        has_lanes ? bench_spread_over_lanes : NULL);
 }
 
-/* In windows of 1 ps if has_short_windows: nothing may depend on their length. */
+static SimNetwork *
+make_again (gpointer data)
+{
+  const Bench *bench = data;
+  g_autoptr (GError) error = NULL;
+  SimNetwork *network =
+      sim_ib_new (bench->machine, bench->paths, bench->mapping, NULL, NULL, &error);
+
+  g_assert_no_error (error);
+  return network;
+}
+
+/* In windows of 1 ps if has_short_windows: nothing may depend on their length.  Saved and loaded on
+ * the way if in_parts. */
 static uint64_t
-run_seed (uint64_t seed, bool has_short_windows)
+run_seed (uint64_t seed, bool has_short_windows, bool in_parts)
 {
   static const int64_t within_ps[] = { 0, 0, 100000, 4000000, INT64_C (20000000000) };
   static const uint64_t most_bytes[] = { 0, 700, 4096, 40000 };
@@ -115,6 +128,8 @@ run_seed (uint64_t seed, bool has_short_windows)
     .most_bytes = most_bytes[base_random_below (&random, G_N_ELEMENTS (most_bytes))],
     .answers = (uint32_t) base_random_below (&random, 256),
     .draw_message = draw_message,
+    .make_again = in_parts ? make_again : NULL,
+    .again_data = bench,
   };
   IbNetwork *net = (IbNetwork *) bench->network;
   uint64_t hash;
@@ -123,7 +138,7 @@ run_seed (uint64_t seed, bool has_short_windows)
     calendar_clear (&net->engine.calendar);
     calendar_init (&net->engine.calendar, 1);
   }
-  hash = random_program_run (&program, bench->network);
+  hash = random_program_run (&program, g_steal_pointer (&bench->network));
 
   g_test_message ("seed %" G_GUINT64_FORMAT ": %s, %u messages up to %" G_GUINT64_FORMAT
                   " B: 0x%016" G_GINT64_MODIFIER "x",
@@ -134,7 +149,13 @@ run_seed (uint64_t seed, bool has_short_windows)
 static uint64_t
 hash_of_seed (uint64_t seed)
 {
-  return run_seed (seed, false);
+  return run_seed (seed, false, false);
+}
+
+static uint64_t
+hash_in_parts (uint64_t seed)
+{
+  return run_seed (seed, false, true);
 }
 
 /* Of seeds 1, 2, ... */
@@ -231,7 +252,13 @@ static void
 test_windows_do_not_matter (void)
 {
   for (uint64_t seed = 1; seed <= 40; seed++)
-    g_assert_cmphex (run_seed (seed, true), ==, golden[seed - 1]);
+    g_assert_cmphex (run_seed (seed, true, false), ==, golden[seed - 1]);
+}
+
+static void
+test_saved (void)
+{
+  random_program_golden ("FABRIC_SEEDS", hash_in_parts, golden, G_N_ELEMENTS (golden));
 }
 
 int
@@ -240,5 +267,6 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/sim/ib/random/golden", test_golden);
   g_test_add_func ("/sim/ib/random/windows", test_windows_do_not_matter);
+  g_test_add_func ("/sim/ib/random/saved", test_saved);
   return g_test_run ();
 }

@@ -221,6 +221,7 @@ typedef struct {
 
   uint32_t n_switches, n_vls; /* VLs in use */
   uint32_t n_words;           /* of a set of ports */
+  uint32_t n_queues;
   uint32_t framing_bytes, mtu_bytes, n_reads;
   uint32_t block_bytes, read_ahead;
   uint64_t pcie_ps_q32; /* time of a byte, 32 bits of fraction */
@@ -233,7 +234,7 @@ typedef struct {
   IbSent *sent;       /* [port] */
   char *lanes;        /* [port * n_vls + VL] of ib_lane_bytes() */
   char *inputs;       /* [input port] of ib_input_bytes() */
-  IbQueue *queue;     /* see IbPort.queues */
+  IbQueue *queue;     /* [n_queues] see IbPort.queues */
   IbStage *stage;     /* [port * n_vls + VL] */
   IbArbiter *arbiter; /* [port], when there are VLs to choose among */
   IbAdapter *adapter; /* [device] */
@@ -403,11 +404,12 @@ ib_blocks (const IbNetwork *net, uint32_t frame_bytes)
 
 /* --- ib_traffic.c --- */
 
-/* All windows, until nothing is left to do or nothing moves any more. */
+/* All windows, until nothing is left to do or nothing moves any more; false when the client ended
+ * the run before. */
 #ifdef IB_USUAL
 #define ib_run_windows ib_usual_run_windows
 #endif
-void ib_run_windows (IbNetwork *net);
+bool ib_run_windows (IbNetwork *net);
 #ifndef IB_USUAL
-void ib_usual_run_windows (IbNetwork *net);
+bool ib_usual_run_windows (IbNetwork *net);
 #endif

@@ -1413,26 +1413,22 @@ dispatch (IbNetwork *net, uint64_t event)
   }
 }
 
-void
+bool
 ib_run_windows (IbNetwork *net)
 {
-  const SimNetwork *base = &net->engine.base;
   Calendar *calendar = &net->engine.calendar;
-  uint64_t progress = packet_engine_progress (&net->engine), event;
-  uint32_t idle_windows = 0, windows = 0;
+  uint64_t event;
 
-  while (calendar_next_window (calendar)) {
-    if (++windows % WINDOWS_PER_CALL == 0 && base->client->running != NULL)
-      base->client->running (base->client_data, net->engine.now_ps);
+  packet_engine_begin (&net->engine);
+  while (packet_engine_goes_on (&net->engine, calendar->n_events, net->engine.now_ps)) {
+    if (!calendar_next_window (calendar))
+      return true;
     while ((event = calendar_take (calendar)) != CALENDAR_END) {
       net->engine.now_ps = calendar_time_ps (calendar, event);
       dispatch (net, event);
     }
-    if (packet_engine_progress (&net->engine) != progress || net->packets.n_taken == 0) {
-      progress = packet_engine_progress (&net->engine);
-      idle_windows = 0;
-    } else if (++idle_windows == STALL_WINDOWS) {
-      break;
-    }
+    if (!packet_engine_moves (&net->engine, net->packets.n_taken > 0))
+      return true;
   }
+  return false;
 }

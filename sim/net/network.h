@@ -18,6 +18,7 @@
  * timers of one node at one instant fire in the order in which they were set. */
 #pragma once
 
+#include "base/dump.h"
 #include "routing/pami.h"
 #include "routing/paths.h"
 #include "topology/mapping/mapping.h"
@@ -33,6 +34,7 @@ typedef enum {
   SIM_ERROR_TRACE,    /* the trace cannot be replayed */
   SIM_ERROR_MISMATCH, /* its ranks make collective calls that do not match */
   SIM_ERROR_NETWORK,  /* the network cannot be built */
+  SIM_ERROR_STOPPED,  /* by its client */
 } SimError;
 GQuark sim_error_quark (void);
 
@@ -81,9 +83,10 @@ typedef struct {
    * source, whose software may see it; in the context of the source.  NULL:
    * the client never asks. */
   void (*sent) (void *client, const SimMessage *message, int64_t now_ps);
-  /* The run goes on: now and then, so that a long message shows as progress.  NULL: not needed.
-   * Packet networks alone. */
-  void (*running) (void *client, int64_t now_ps);
+  /* The run goes on: some ten times a second, so that a long message shows as progress.  The network
+   * stands between two of its windows, so that its state, and its client's, may be dumped.  False:
+   * the run ends here, with SIM_ERROR_STOPPED.  NULL: not needed.  Packet networks alone. */
+  bool (*running) (void *client, int64_t now_ps);
   /* The message will be delivered soon, unless something comes between: the client may fetch into
    * the caches what it is going to touch, and nothing else.  Called with steps 0, 1 ...
    * SIM_PREFETCH_STEPS - 1, so far apart that what one step has fetched the next can read.  NULL:
@@ -105,6 +108,7 @@ typedef struct {
   void (*send) (SimNetwork *self, const SimMessage *message, int64_t at_ps);
   void (*timer) (SimNetwork *self, uint32_t rank, uint64_t cookie, int64_t at_ps);
   gboolean (*run) (SimNetwork *self, GError **error);
+  void (*dump) (SimNetwork *self, BaseDump *dump); /* NULL: it cannot be saved */
 } SimNetworkClass;
 
 struct SimNetwork {
@@ -114,6 +118,8 @@ struct SimNetwork {
   int64_t lookahead_ps;  /* shortest time in which nodes can affect each other */
   SimCounters *counters; /* owned; filled while running; never NULL */
   SimMemory *memory;     /* owned; of the nodes; NULL: their parts do not share any */
+  /* SimClient.running is called after so many windows at the latest; 0: the usual number. */
+  uint32_t windows_per_call;
 };
 
 /* at_ps must not be before the time of the callback it is called from (0
@@ -138,6 +144,14 @@ sim_network_run (SimNetwork *network, GError **error)
 }
 
 void sim_network_free (SimNetwork *network);
+
+/* Saves the state, called by SimClient.running; or loads it into a network that was made alike and
+ * has not been used, which then runs on from there. */
+static inline void
+sim_network_dump (SimNetwork *network, BaseDump *dump)
+{
+  network->class->dump (network, dump);
+}
 
 /* Both borrow machine and mapping until freed.  `client` is called with
  * client_data. */

@@ -82,6 +82,67 @@ packet_engine_free (PacketEngine *engine)
   g_free (engine->timer);
 }
 
+/* --- Saving and loading --- */
+
+void
+packet_pool_dump (Pool *pool, void **records, size_t size, BaseDump *dump)
+{
+  uint32_t n = (uint32_t) base_dump_count (dump, pool->n, size);
+
+  BASE_DUMP_VALUE (dump, pool->first_free);
+  BASE_DUMP_VALUE (dump, pool->n_taken);
+  if (base_dump_loads (dump)) {
+    pool->n = n;
+    if (n > pool->capacity) {
+      pool->capacity = n;
+      *records = g_realloc_n (*records, n, size);
+      packet_advise_huge_pages (*records, n * size);
+    }
+  }
+  base_dump_bytes (dump, *records, n * size);
+}
+
+void
+packet_engine_dump (PacketEngine *engine, BaseDump *dump)
+{
+  base_dump_section (dump, "packet engine");
+  BASE_DUMP_VALUE (dump, engine->now_ps);
+  BASE_DUMP_VALUE (dump, engine->n_packets);
+  BASE_DUMP_VALUE (dump, engine->n_hops);
+  BASE_DUMP_VALUE (dump, engine->n_messages);
+  BASE_DUMP_VALUE (dump, engine->payload_sent);
+  BASE_DUMP_VALUE (dump, engine->payload_received);
+  BASE_DUMP_VALUE (dump, engine->idle_windows);
+  packet_pool_dump (&engine->messages, (void **) &engine->message, sizeof (Message), dump);
+  packet_pool_dump (&engine->timers, (void **) &engine->timer, sizeof (Timer), dump);
+  if (engine->schedule != NULL)
+    sim_schedule_dump (engine->schedule, dump);
+  if (engine->calendar.ring != NULL)
+    calendar_dump (&engine->calendar, dump);
+  sim_counters_dump (engine->base.counters, dump);
+  if (engine->base.memory != NULL)
+    sim_memory_dump (engine->base.memory, dump);
+}
+
+/* --- The run --- */
+
+bool
+packet_engine_call (PacketEngine *engine, uint64_t n_events, int64_t now_ps)
+{
+  const SimNetwork *base = &engine->base;
+
+  engine->windows_left = base->windows_per_call > 0 ? base->windows_per_call : WINDOWS_PER_CALL;
+  engine->call_events = n_events + EVENTS_PER_CALL;
+  return base->client->running == NULL || base->client->running (base->client_data, now_ps);
+}
+
+gboolean
+packet_engine_stopped (GError **error)
+{
+  g_set_error_literal (error, SIM_ERROR, SIM_ERROR_STOPPED, "the run was stopped");
+  return FALSE;
+}
+
 /* --- Messages and timers --- */
 
 uint32_t

@@ -21,8 +21,11 @@
 /* A run in which this many windows pass while packets are pending and none
  * moves is stopped: 2^20 windows of 32 ns are at least 34 ms of
  * simulated time, since those without events are not counted. */
-#define STALL_WINDOWS    (1u << 20)
-#define WINDOWS_PER_CALL 65536u /* of SimClient.running: some 30 ms */
+#define STALL_WINDOWS (1u << 20)
+
+/* SimClient.running is called after so many windows or events, some 30 and 100 ms. */
+#define WINDOWS_PER_CALL 65536u
+#define EVENTS_PER_CALL  (UINT64_C (1) << 20)
 
 #define ALWAYS_INLINE inline __attribute__ ((always_inline))
 
@@ -69,6 +72,11 @@ typedef struct {
   Timer *timer;
   Pool messages, timers;
   uint64_t n_packets, n_hops, n_messages, payload_sent, payload_received;
+
+  uint64_t progress;     /* packet_engine_progress() of the last window in which something moved */
+  uint32_t idle_windows; /* since then, while packets were pending */
+  uint32_t windows_left; /* until SimClient.running is called */
+  uint64_t call_events;  /* ... or when so many events have been */
 } PacketEngine;
 
 /* Zeroed memory on a cache line's edge; large tables in huge pages where the
@@ -84,6 +92,10 @@ int64_t packet_bytes_ps (uint64_t bytes, double bandwidth_Bps);
 
 /* Frees the schedule, the pools, the counters and the nodes' memory. */
 void packet_engine_free (PacketEngine *engine);
+
+/* What the engine has: schedule, pools, counters and the nodes' memory. */
+void packet_engine_dump (PacketEngine *engine, BaseDump *dump);
+void packet_pool_dump (Pool *pool, void **records, size_t size, BaseDump *dump);
 
 /* Writes the counters of the whole network, those of its links apart. */
 void packet_engine_count (PacketEngine *engine);
@@ -158,6 +170,40 @@ static inline uint64_t
 packet_engine_progress (const PacketEngine *engine)
 {
   return engine->n_hops + engine->payload_received + engine->n_messages;
+}
+
+/* The error of a run that the client ended; FALSE. */
+gboolean packet_engine_stopped (GError **error);
+
+static inline void
+packet_engine_begin (PacketEngine *engine)
+{
+  engine->progress = packet_engine_progress (engine);
+}
+
+/* Before each window, with the events so far and the time to which it comes: false when the client
+ * ends the run. */
+bool packet_engine_call (PacketEngine *engine, uint64_t n_events, int64_t now_ps);
+static inline bool
+packet_engine_goes_on (PacketEngine *engine, uint64_t n_events, int64_t now_ps)
+{
+  if (G_LIKELY (engine->windows_left > 1 && n_events < engine->call_events)) {
+    engine->windows_left--;
+    return true;
+  }
+  return packet_engine_call (engine, n_events, now_ps);
+}
+
+/* After each window; false when nothing has moved for too long. */
+static inline bool
+packet_engine_moves (PacketEngine *engine, bool is_pending)
+{
+  if (packet_engine_progress (engine) != engine->progress || !is_pending) {
+    engine->progress = packet_engine_progress (engine);
+    engine->idle_windows = 0;
+    return true;
+  }
+  return ++engine->idle_windows != STALL_WINDOWS;
 }
 
 /* `yes` or `no` without a branch: which kind of event comes next cannot be

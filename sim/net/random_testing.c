@@ -5,7 +5,9 @@
 
 #include "sim/counters.h"
 
+#include <glib/gstdio.h>
 #include <stdio.h>
+#include <unistd.h>
 
 const char *
 random_text (BaseRandom *random, const char *const *texts)
@@ -32,7 +34,9 @@ typedef struct {
   const RandomProgram *program;
   SimNetwork *network;
   uint64_t n_sent, n_delivered, n_timers;
-  uint64_t *order; /* [node] deliveries, acknowledgements and timers, with their times */
+  uint64_t *order;       /* [node] deliveries, acknowledgements and timers, with their times */
+  uint32_t windows_left; /* until the network is saved; 0: it is not */
+  FILE *saved;
 } Run;
 
 static void
@@ -98,7 +102,81 @@ on_sent (void *client, const SimMessage *message, int64_t now_ps)
   note (client, message->source_rank, message->cookie ^ UINT64_C (1) << 63, now_ps);
 }
 
-static const SimClient client = { .delivered = on_delivered, .timer = on_timer, .sent = on_sent };
+/* Saves the network at the window that was chosen, and ends it. */
+static bool
+on_running (void *data, int64_t now_ps)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (BaseDump) dump = NULL;
+  Run *run = data;
+
+  (void) now_ps;
+  if (run->windows_left == 0 || --run->windows_left > 0)
+    return true;
+  dump = base_dump_save (run->saved, "network");
+  sim_network_dump (run->network, dump);
+  base_dump_end (dump, &error);
+  g_assert_no_error (error);
+  return false;
+}
+
+static const SimClient client = {
+  .delivered = on_delivered,
+  .timer = on_timer,
+  .sent = on_sent,
+  .running = on_running,
+};
+
+static void
+take_network (Run *run, SimNetwork *network)
+{
+  run->network = network;
+  network->client = &client;
+  network->client_data = run;
+  network->windows_per_call = 1;
+}
+
+/* Runs the program; again and again from where it was saved.  Early windows as often as late ones. */
+static void
+run_in_parts (Run *run)
+{
+  const RandomProgram *program = run->program;
+  BaseRandom random = base_random_stream (program->seed, 4711);
+  g_autofree char *path = NULL;
+  g_autoptr (GError) error = NULL;
+  int file = g_file_open_tmp ("hopcast-network-XXXXXX", &path, &error);
+
+  g_assert_no_error (error);
+  close (file);
+  for (uint32_t part = 0; part < 3; part++) {
+    SimNetwork *again = program->make_again (program->again_data);
+    g_autoptr (BaseDump) dump = NULL;
+
+    run->windows_left =
+        1 + (uint32_t) base_random_below (&random, 1u << base_random_below (&random, 13));
+    run->saved = fopen (path, "w");
+    if (sim_network_run (run->network, &error)) {
+      sim_network_free (again);
+      fclose (run->saved);
+      break;
+    }
+    g_assert_error (error, SIM_ERROR, SIM_ERROR_STOPPED);
+    g_clear_error (&error);
+    g_assert_cmpint (fclose (run->saved), ==, 0);
+    sim_network_free (run->network);
+    take_network (run, again);
+    dump = base_dump_load (path, "network", &error);
+    g_assert_no_error (error);
+    sim_network_dump (again, dump);
+    base_dump_end (dump, &error);
+    g_assert_no_error (error);
+    run->windows_left = 0;
+    if (part == 2)
+      sim_network_run (run->network, &error);
+    g_assert_no_error (error);
+  }
+  g_unlink (path);
+}
 
 static uint64_t
 mix (uint64_t hash, const uint64_t *words, size_t n)
@@ -114,11 +192,10 @@ random_program_run (const RandomProgram *program, SimNetwork *network)
   g_autoptr (GError) error = NULL;
   g_autofree uint64_t *order = g_new0 (uint64_t, program->n_nodes);
   Run run = { .program = program, .network = network, .order = order };
-  const SimCounters *counters = network->counters;
+  const SimCounters *counters;
   uint64_t hash;
 
-  network->client = &client;
-  network->client_data = &run;
+  take_network (&run, network);
   for (uint32_t i = 0; i < program->n_first; i++) {
     BaseRandom random = base_random_stream (program->seed ^ 77, i);
 
@@ -127,17 +204,23 @@ random_program_run (const RandomProgram *program, SimNetwork *network)
                   ? 0
                   : (int64_t) base_random_below (&random, (uint64_t) program->within_ps));
   }
-  sim_network_run (network, &error);
+  if (program->make_again != NULL)
+    run_in_parts (&run);
+  else
+    sim_network_run (run.network, &error);
   g_assert_no_error (error);
   g_assert_cmpuint (run.n_delivered, ==, run.n_sent);
+  counters = run.network->counters;
   hash = mix (0, order, program->n_nodes);
   hash = mix (hash, (const uint64_t *) counters->link,
               counters->n_places * sizeof *counters->link / sizeof (uint64_t));
   hash = mix (hash, counters->fifo_messages, counters->n_fifo_places);
-  return mix (hash,
+  hash = mix (hash,
               (const uint64_t[]){ run.n_sent, run.n_timers, counters->packets,
                                   counters->packet_hops, counters->messages },
               5);
+  sim_network_free (run.network);
+  return hash;
 }
 
 void

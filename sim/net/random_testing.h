@@ -31,9 +31,13 @@ typedef struct {
   uint32_t answers; /* of 256 deliveries, so many are answered */
   /* Fills in what a message is: kind, bytes and what the kind needs. */
   void (*draw_message) (SimMessage *message, uint64_t most_bytes, BaseRandom *random);
+  /* Not NULL: a network like the one that runs.  After some of its windows, up to three times, it is
+   * saved, and one of these goes on from there. */
+  SimNetwork *(*make_again) (gpointer again_data);
+  gpointer again_data;
 } RandomProgram;
 
-/* Runs the program on a network that nobody has used, whose client is replaced.  A
+/* Runs the program on a network that nobody has used, whose client is replaced, and frees it.  A
  * hash of what each node received, with its picosecond and in its order, and
  * of what was counted on each link. */
 uint64_t random_program_run (const RandomProgram *program, SimNetwork *network);

@@ -52,6 +52,32 @@ sim_schedule_free (SimSchedule *schedule)
   g_free (schedule);
 }
 
+void
+sim_schedule_dump (SimSchedule *schedule, BaseDump *dump)
+{
+  g_assert (schedule->next_due == schedule->n_due && schedule->next_extra == schedule->n_extra);
+  base_dump_section (dump, "schedule");
+  BASE_DUMP_VALUE (dump, schedule->window);
+  BASE_DUMP_VALUE (dump, schedule->n_events);
+  BASE_DUMP_VALUE (dump, schedule->far_serial);
+  base_dump_list (dump, (void **) &schedule->far, &schedule->n_far, &schedule->far_capacity,
+                  sizeof *schedule->far);
+  for (uint32_t index = 0; index < SIM_SCHEDULE_RING; index++) {
+    SimBucket *bucket = &schedule->ring[index];
+    uint64_t n =
+        base_dump_count (dump, (uint64_t) (bucket->next - bucket->first), sizeof (SimEvent));
+
+    if (n == 0)
+      continue;
+    if (base_dump_loads (dump)) {
+      bucket->first = g_new (SimEvent, n);
+      bucket->next = bucket->end = bucket->first + n;
+      schedule->occupied[index / 64] |= UINT64_C (1) << (index % 64);
+    }
+    base_dump_bytes (dump, bucket->first, n * sizeof (SimEvent));
+  }
+}
+
 /* --- The ring --- */
 
 /* Room for one more: an array that another window has left, or a longer one. */

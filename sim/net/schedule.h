@@ -30,6 +30,8 @@
  * creation, decides between equal times. */
 #pragma once
 
+#include "base/dump.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -94,6 +96,8 @@ typedef struct {
 /* lookahead_ps >= 1; the window is the largest power of two not above it. */
 SimSchedule *sim_schedule_new (uint32_t n_nodes, int64_t lookahead_ps);
 void sim_schedule_free (SimSchedule *schedule);
+/* Between two windows; loads into one that has no events. */
+void sim_schedule_dump (SimSchedule *schedule, BaseDump *dump);
 
 /* Goes to the next window that has events; false when none are left. */
 bool sim_schedule_next_window (SimSchedule *schedule);

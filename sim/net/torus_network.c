@@ -170,12 +170,11 @@ static gboolean
 torus_run (SimNetwork *base, GError **error)
 {
   Torus *net = (Torus *) base;
+  bool is_bgq = memcmp (&net->places, &torus_bgq_places, sizeof net->places) == 0;
   gboolean ok;
 
-  if (memcmp (&net->places, &torus_bgq_places, sizeof net->places) == 0)
-    torus_bgq_run_windows (net);
-  else
-    torus_run_windows (net);
+  if (!(is_bgq ? torus_bgq_run_windows (net) : torus_run_windows (net)))
+    return packet_engine_stopped (error);
   ok = check_idle (net, error);
   collect_counters (net);
   return ok;
@@ -298,6 +297,65 @@ torus_free (SimNetwork *base)
   g_free (net);
 }
 
+/* --- Saving and loading --- */
+
+static void
+dump_bucket_array (void **entries, uint32_t *n, uint32_t *capacity, size_t size, BaseDump *dump)
+{
+  uint32_t found = (uint32_t) base_dump_count (dump, *n, size);
+
+  if (base_dump_loads (dump) && found > 0) {
+    *n = *capacity = found;
+    *entries = g_malloc_n (found + AHEAD, size);
+  }
+  base_dump_bytes (dump, *entries, found * size);
+}
+
+static void
+torus_dump (SimNetwork *base, BaseDump *dump)
+{
+  Torus *net = (Torus *) base;
+  size_t n_links = (size_t) net->n_nodes * net->n_ports;
+  size_t n_priority_slots = n_links << net->places.id_shift[PRIORITY];
+
+  /* What a window leaves to no other. */
+  g_assert (net->n_going == 0 && net->n_tokens == 0 && net->late_steps->len == 0 &&
+            net->injected_steps->len == 0 && net->due_nodes->len == 0);
+  packet_engine_dump (&net->engine, dump);
+  base_dump_section (dump, "torus");
+  base_dump_array (dump, net->nodes, net->n_nodes, net->places.node_bytes);
+  base_dump_array (dump, net->priority_ports, n_links, net->places.priority_bytes);
+  base_dump_array (dump, net->priority_slots, n_priority_slots, sizeof *net->priority_slots);
+  base_dump_array (dump, net->priority_links, n_priority_slots, sizeof *net->priority_links);
+  base_dump_array (dump, net->direct_sent, net->n_nodes, sizeof *net->direct_sent);
+  base_dump_array (dump, net->fifo_messages, n_links, sizeof *net->fifo_messages);
+  base_dump_array (dump, net->dynamic, net->n_nodes, sizeof *net->dynamic);
+  packet_pool_dump (&net->feeders, (void **) &net->feeder, sizeof (Feeder), dump);
+  packet_pool_dump (&net->descriptors, (void **) &net->descriptor, sizeof (Descriptor), dump);
+  packet_pool_dump (&net->dynamic_packets, (void **) &net->dynamic_packet, sizeof (DynamicPacket),
+                    dump);
+  BASE_DUMP_VALUE (dump, net->n_injected);
+  BASE_DUMP_VALUE (dump, net->window);
+  BASE_DUMP_VALUE (dump, net->window_ps);
+  BASE_DUMP_VALUE (dump, net->now_ps);
+  BASE_DUMP_VALUE (dump, net->sweep_ps);
+  BASE_DUMP_VALUE (dump, net->in_flight);
+  BASE_DUMP_VALUE (dump, net->n_looks);
+  base_dump_array (dump, net->occupied, net->n_ring / 64, sizeof *net->occupied);
+  for (uint32_t index = 0; index < net->n_ring; index++) {
+    Bucket *bucket = &net->bucket[index];
+
+    if ((net->occupied[index / 64] >> (index % 64) & 1) == 0)
+      continue;
+    dump_bucket_array ((void **) &bucket->ports, &bucket->n_ports, &bucket->ports_capacity,
+                       sizeof *bucket->ports, dump);
+    dump_bucket_array ((void **) &bucket->receptions, &bucket->n_receptions,
+                       &bucket->receptions_capacity, sizeof *bucket->receptions, dump);
+    dump_bucket_array ((void **) &bucket->steps, &bucket->n_steps, &bucket->steps_capacity,
+                       sizeof *bucket->steps, dump);
+  }
+}
+
 static const SimNetworkClass torus_class = {
   .name = "packet",
   .summary = "every packet, virtual channel, token and FIFO",
@@ -305,6 +363,7 @@ static const SimNetworkClass torus_class = {
   .send = torus_send,
   .timer = torus_timer,
   .run = torus_run,
+  .dump = torus_dump,
 };
 
 /* Fields of the hot path can hold what the machine says. */

@@ -479,29 +479,25 @@ run_window (Torus *net)
   apply_all (net);
 }
 
-void
+bool
 torus_run_windows (Torus *net)
 {
-  const SimNetwork *base = &net->engine.base;
-  uint64_t progress = packet_engine_progress (&net->engine);
-  uint32_t idle_windows = 0, windows = 0;
+  PacketEngine *engine = &net->engine;
 
+  packet_engine_begin (engine);
   for (;;) {
-    int64_t scheduled = sim_schedule_peek (net->engine.schedule), window = first_window (net);
+    int64_t scheduled = sim_schedule_peek (engine->schedule), window = first_window (net);
 
     if (window < 0 || (scheduled >= 0 && scheduled < window))
       window = scheduled;
     if (window < 0)
-      return;
+      return true;
+    if (!packet_engine_goes_on (engine, engine->n_hops + engine->schedule->n_events,
+                                window << net->window_bits))
+      return false;
     enter (net, window);
-    if (++windows % WINDOWS_PER_CALL == 0 && base->client->running != NULL)
-      base->client->running (base->client_data, net->window_ps);
     run_window (net);
-    if (packet_engine_progress (&net->engine) != progress || net->in_flight == 0) {
-      progress = packet_engine_progress (&net->engine);
-      idle_windows = 0;
-    } else if (++idle_windows == STALL_WINDOWS) {
-      return;
-    }
+    if (!packet_engine_moves (engine, net->in_flight > 0))
+      return true;
   }
 }

@@ -691,8 +691,9 @@ void torus_step (Torus *net, Bucket *bucket);
 
 /* --- torus_router.c --- */
 
-/* All windows, until nothing is left to do or nothing moves any more. */
-void torus_run_windows (Torus *net);
+/* All windows, until nothing is left to do or nothing moves any more; false when the client ended
+ * the run before. */
+bool torus_run_windows (Torus *net);
 #ifndef TORUS_BGQ
-void torus_bgq_run_windows (Torus *net);
+bool torus_bgq_run_windows (Torus *net);
 #endif

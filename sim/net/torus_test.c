@@ -63,8 +63,26 @@ draw_machine (BaseRandom *random)
   return machine;
 }
 
+typedef struct {
+  const TopoMachine *machine;
+  const TopoMapping *mapping;
+  RoutePolicy policy;
+} Again;
+
+static SimNetwork *
+make_again (gpointer data)
+{
+  const Again *again = data;
+  g_autoptr (GError) error = NULL;
+  SimNetwork *network =
+      sim_packet_new (again->machine, again->mapping, again->policy, NULL, NULL, &error);
+
+  g_assert_no_error (error);
+  return network;
+}
+
 static uint64_t
-hash_of_seed (uint64_t seed)
+run_seed (uint64_t seed, bool in_parts)
 {
   static const int64_t within_ps[] = { 0, 0, 100000, 50000000, INT64_C (20000000000) };
   static const uint64_t most_bytes[] = { 0, 700, 4096, 65536 };
@@ -82,20 +100,36 @@ hash_of_seed (uint64_t seed)
                             .n_nodes = n_nodes,
                             .n_ranks = n_ranks,
                             .draw_message = draw_message };
-  SimNetwork *network = sim_packet_new (machine, mapping, policy, NULL, NULL, &error);
+  Again again = { machine, mapping, policy };
   uint64_t hash;
 
   g_assert_no_error (error);
+  if (in_parts) {
+    program.make_again = make_again;
+    program.again_data = &again;
+  }
   program.within_ps = within_ps[base_random_below (&random, G_N_ELEMENTS (within_ps))];
   program.most_bytes = most_bytes[base_random_below (&random, G_N_ELEMENTS (most_bytes))];
   program.n_first = (uint32_t) base_random_below (&random, 3000);
   program.answers = (uint32_t) base_random_below (&random, 256);
-  hash = random_program_run (&program, network);
-  sim_network_free (network);
+  hash = random_program_run (&program, make_again (&again));
   g_test_message ("seed %" G_GUINT64_FORMAT ": %s, policy %d, %u ranks, %u messages up to"
                   " %" G_GUINT64_FORMAT " B: 0x%016" G_GINT64_MODIFIER "x",
                   seed, machine->spec, policy, n_ranks, program.n_first, program.most_bytes, hash);
   return hash;
+}
+
+static uint64_t
+hash_of_seed (uint64_t seed)
+{
+  return run_seed (seed, false);
+}
+
+/* Saved and loaded on the way. */
+static uint64_t
+hash_in_parts (uint64_t seed)
+{
+  return run_seed (seed, true);
 }
 
 /* Of seeds 1, 2, ... */
@@ -175,10 +209,17 @@ test_golden (void)
   random_program_golden ("TORUS_SEEDS", hash_of_seed, golden, G_N_ELEMENTS (golden));
 }
 
+static void
+test_saved (void)
+{
+  random_program_golden ("TORUS_SEEDS", hash_in_parts, golden, G_N_ELEMENTS (golden));
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/sim/torus/golden", test_golden);
+  g_test_add_func ("/sim/torus/saved", test_saved);
   return g_test_run ();
 }

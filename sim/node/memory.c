@@ -53,6 +53,7 @@ typedef struct {
 
 struct SimMemory {
   const TopoNode *node;
+  uint32_t n_nodes;
   Place *places; /* [n_objects] */
   Site *sites;   /* [n_cores] */
 
@@ -526,7 +527,7 @@ shared_from (const SimMemory *memory, uint32_t object)
 
 /* Caches of several cores, with the uses of each of their cores. */
 static void
-make_rooms (SimMemory *memory, uint32_t n_nodes)
+make_rooms (SimMemory *memory)
 {
   const TopoNode *node = memory->node;
 
@@ -542,8 +543,8 @@ make_rooms (SimMemory *memory, uint32_t n_nodes)
   }
   for (uint32_t core = 0; core < node->n_cores; core++)
     memory->sites[core].shared = shared_from (memory, node->core[core]);
-  memory->rooms = g_new0 (SharedCache, (gsize) n_nodes * memory->n_rooms);
-  memory->uses = g_new0 (CacheUse, (gsize) n_nodes * memory->n_uses);
+  memory->rooms = g_new0 (SharedCache, (gsize) memory->n_nodes * memory->n_rooms);
+  memory->uses = g_new0 (CacheUse, (gsize) memory->n_nodes * memory->n_uses);
 }
 
 /* The adapter's side: the cache of its first core, where hardware writes
@@ -585,6 +586,7 @@ sim_memory_new (const TopoMachine *machine)
 
   g_assert (machine->node != NULL);
   memory->node = machine->node;
+  memory->n_nodes = topo_shape_nodes (&machine->shape);
   memory->quantum_bytes = parameters->memory.copy_quantum_bytes;
   memory->core_ps = byte_ps (parameters->memory.core_bandwidth_Bps);
   memory->transfer_ps = byte_ps (parameters->memory.core_transfer_bandwidth_Bps);
@@ -607,10 +609,10 @@ sim_memory_new (const TopoMachine *machine)
     };
   make_places (memory, parameters);
   make_dma (memory);
-  n_states = (gsize) topo_shape_nodes (&machine->shape) * memory->node->n_objects;
+  n_states = (gsize) memory->n_nodes * memory->node->n_objects;
   memory->busy_ps = g_new0 (int64_t, n_states);
   memory->passed = g_new0 (uint64_t, n_states);
-  make_rooms (memory, topo_shape_nodes (&machine->shape));
+  make_rooms (memory);
   return memory;
 }
 
@@ -627,6 +629,20 @@ sim_memory_free (SimMemory *memory)
   g_free (memory->uses);
   g_free (memory->dma);
   g_free (memory);
+}
+
+void
+sim_memory_dump (SimMemory *memory, BaseDump *dump)
+{
+  gsize n_states = (gsize) memory->n_nodes * memory->node->n_objects;
+
+  base_dump_section (dump, "node memory");
+  base_dump_array (dump, memory->busy_ps, n_states, sizeof *memory->busy_ps);
+  base_dump_array (dump, memory->passed, n_states, sizeof *memory->passed);
+  base_dump_array (dump, memory->rooms, (gsize) memory->n_nodes * memory->n_rooms,
+                   sizeof *memory->rooms);
+  base_dump_array (dump, memory->uses, (gsize) memory->n_nodes * memory->n_uses,
+                   sizeof *memory->uses);
 }
 
 uint64_t

@@ -12,6 +12,7 @@
  * Calls for one node must come in the order of their times. */
 #pragma once
 
+#include "base/dump.h"
 #include "topology/machine.h"
 
 #include <glib.h>
@@ -50,6 +51,7 @@ typedef struct {
  * it is freed. */
 SimMemory *sim_memory_new (const TopoMachine *machine);
 void sim_memory_free (SimMemory *memory);
+void sim_memory_dump (SimMemory *memory, BaseDump *dump);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SimMemory, sim_memory_free)
 
 /* Pieces larger than this keep others waiting. */

@@ -156,6 +156,68 @@ sim_agreement_free (SimAgreement *agreement)
   g_free (agreement);
 }
 
+/* -- saving and loading -------------------------------------------------- */
+
+static void
+members_dump (Instance *instance, uint32_t n_members, BaseDump *dump)
+{
+  bool has_members = instance->members != NULL;
+
+  BASE_DUMP_VALUE (dump, has_members);
+  if (!has_members)
+    return;
+  if (base_dump_loads (dump)) {
+    instance->members = g_new (Members, 1);
+    instance->members->values = g_new0 (uint64_t, n_members);
+    instance->members->numbers = g_new0 (uint32_t, n_members);
+  }
+  base_dump_array (dump, instance->members->values, n_members, sizeof (uint64_t));
+  base_dump_array (dump, instance->members->numbers, n_members, sizeof (uint32_t));
+}
+
+void
+sim_agreement_dump (SimAgreement *agreement, BaseDump *dump)
+{
+  GHashTableIter iterator;
+  gpointer key = NULL, value = NULL;
+  uint64_t n_queues;
+
+  base_dump_section (dump, "agreement");
+  BASE_DUMP_VALUE (dump, agreement->has_sizes);
+  base_dump_array (dump, agreement->n_calls, trace_ranks (agreement->trace),
+                   sizeof *agreement->n_calls);
+  n_queues = base_dump_count (dump, g_hash_table_size (agreement->queues), sizeof (Queue));
+  g_hash_table_iter_init (&iterator, agreement->queues);
+  for (uint64_t i = 0; i < n_queues; i++) {
+    Queue *queue;
+    uint32_t comm;
+
+    if (base_dump_loads (dump)) {
+      queue = g_new0 (Queue, 1);
+      queue->instances = g_array_new (FALSE, TRUE, sizeof (Instance));
+    } else {
+      g_hash_table_iter_next (&iterator, &key, &value);
+      queue = value;
+    }
+    comm = GPOINTER_TO_UINT (key);
+    BASE_DUMP_VALUE (dump, comm);
+    BASE_DUMP_VALUE (dump, queue->base);
+    BASE_DUMP_VALUE (dump, queue->n_over);
+    base_dump_garray (dump, queue->instances);
+    for (guint at = 0; at < queue->instances->len; at++) {
+      Instance *instance = &g_array_index (queue->instances, Instance, at);
+
+      /* Of one that is over they are gone. */
+      if (base_dump_loads (dump))
+        instance->members = NULL;
+      if (at >= queue->n_over)
+        members_dump (instance, trace_comms_size (agreement->comms, comm), dump);
+    }
+    if (base_dump_loads (dump))
+      g_hash_table_insert (agreement->queues, GUINT_TO_POINTER (comm), queue);
+  }
+}
+
 /* -- open collectives ---------------------------------------------------- */
 
 static Queue *

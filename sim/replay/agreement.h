@@ -36,6 +36,8 @@ typedef struct SimAgreement SimAgreement;
 /* Borrows both; comms is the one that numbers the communicators. */
 SimAgreement *sim_agreement_new (Trace *trace, const TraceComms *comms);
 void sim_agreement_free (SimAgreement *agreement);
+/* Loads into what nobody has used; the communicators are there. */
+void sim_agreement_dump (SimAgreement *agreement, BaseDump *dump);
 
 /* A rank, which is a member, enters its `sequence`-th collective on a
  * communicator, counted from 0; op is checked already for itself.  Must be

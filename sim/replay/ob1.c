@@ -648,9 +648,34 @@ ob1_free (SimReplay *replay)
   g_free (ob1);
 }
 
+static void
+ob1_dump (SimReplay *replay, BaseDump *dump)
+{
+  Ob1 *ob1 = ob1_of (replay);
+
+  base_dump_section (dump, "ob1");
+  for (uint32_t rank = 0; rank < replay->n_ranks; rank++) {
+    Ob1Rank *it = &ob1->ranks[rank], plain = *it;
+
+    plain.pinned = (BaseMap){ NULL, 0, 0 };
+    BASE_DUMP_VALUE (dump, plain);
+    if (base_dump_loads (dump))
+      *it = plain;
+    base_map_dump (&it->pinned, dump);
+  }
+  base_dump_list (dump, (void **) &ob1->works, &ob1->n_works, &ob1->works_capacity,
+                  sizeof *ob1->works);
+  BASE_DUMP_VALUE (dump, ob1->first_free_work);
+  base_dump_list (dump, (void **) &ob1->messages, &ob1->messages_capacity, &ob1->messages_capacity,
+                  sizeof *ob1->messages);
+  if (ob1->own_memory != NULL)
+    sim_memory_dump (ob1->own_memory, dump);
+}
+
 const SimProtocol sim_ob1 = {
   .begin = ob1_begin,
   .free = ob1_free,
+  .dump = ob1_dump,
   .send = ob1_send,
   .matched = ob1_matched,
   .taken = ob1_taken,

@@ -501,9 +501,18 @@ pami_free (SimReplay *replay)
   g_free (replay->library);
 }
 
+static void
+pami_dump (SimReplay *replay, BaseDump *dump)
+{
+  base_dump_section (dump, "pami");
+  base_dump_array (dump, replay->library, topo_shape_nodes (&replay->machine->shape),
+                   sizeof (Pacer));
+}
+
 const SimProtocol sim_pami = {
   .begin = pami_begin,
   .free = pami_free,
+  .dump = pami_dump,
   .send = pami_send,
   .matched = pami_matched,
   .taken = pami_taken,

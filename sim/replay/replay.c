@@ -415,6 +415,188 @@ sim_replay_free (SimReplay *replay)
   g_free (replay);
 }
 
+/* -- saving and loading ---------------------------------------------------- */
+
+static void
+records_dump (void **records, uint32_t *n, uint32_t *capacity, size_t size, BaseDump *dump)
+{
+  uint32_t found = (uint32_t) base_dump_count (dump, *n, size);
+
+  if (base_dump_loads (dump) && found > 0) {
+    *records = sim_records_resize (*records, 0, found, size);
+    *n = *capacity = found;
+  }
+  base_dump_bytes (dump, *records, found * size);
+}
+
+/* The names of calls, which are few, and then the number of each rank's. */
+static void
+calls_dump (SimReplay *replay, BaseDump *dump)
+{
+  g_autoptr (GHashTable) numbers = g_hash_table_new (g_str_hash, g_str_equal);
+  g_autoptr (GPtrArray) names = g_ptr_array_new ();
+  uint32_t n_names;
+
+  for (uint32_t rank = 0; rank < replay->n_ranks && !base_dump_loads (dump); rank++) {
+    gpointer name = (gpointer) replay->ranks[rank].call;
+
+    if (g_hash_table_contains (numbers, name))
+      continue;
+    g_hash_table_insert (numbers, name, GUINT_TO_POINTER (names->len));
+    g_ptr_array_add (names, name);
+  }
+  n_names = names->len;
+  BASE_DUMP_VALUE (dump, n_names);
+  for (uint32_t number = 0; number < n_names && !base_dump_has_failed (dump); number++) {
+    char *name = base_dump_loads (dump) ? NULL : names->pdata[number];
+
+    base_dump_text (dump, &name);
+    if (!base_dump_loads (dump))
+      continue;
+    g_ptr_array_add (names, (gpointer) g_intern_string (name));
+    g_free (name);
+  }
+  for (uint32_t rank = 0; rank < replay->n_ranks; rank++) {
+    uint32_t number = GPOINTER_TO_UINT (g_hash_table_lookup (numbers, replay->ranks[rank].call));
+
+    BASE_DUMP_VALUE (dump, number);
+    if (base_dump_loads (dump) && number < names->len)
+      replay->ranks[rank].call = names->pdata[number];
+  }
+}
+
+static void
+rank_dump (SimReplay *replay, uint32_t rank, BaseDump *dump)
+{
+  SimRank *it = &replay->ranks[rank], plain = *it;
+  bool has_handles = it->handles != NULL, has_early = it->early_direct != NULL;
+  uint32_t n_queues = it->n_queues;
+
+  /* All but what is in memory of its own. */
+  plain.matching.sources = plain.sequences = (BaseMap){ NULL, 0, 0 };
+  plain.active = NULL;
+  plain.cursor = NULL;
+  plain.queues = NULL;
+  plain.call = NULL;
+  plain.handles = NULL;
+  plain.early_direct = NULL;
+  BASE_DUMP_VALUE (dump, plain);
+  BASE_DUMP_VALUE (dump, has_handles);
+  BASE_DUMP_VALUE (dump, has_early);
+  if (base_dump_loads (dump)) {
+    plain.call = it->call;
+    *it = plain;
+    it->handles = has_handles ? g_new0 (BaseMap, 1) : NULL;
+    if (has_early)
+      it->early_direct = sim_active_early_new ();
+  }
+  base_dump_list (dump, (void **) &it->queues, &n_queues, &it->n_queues, sizeof *it->queues);
+  base_map_dump (&it->matching.sources, dump);
+  base_map_dump (&it->sequences, dump);
+  if (has_handles)
+    base_map_dump (it->handles, dump);
+  if (has_early)
+    base_dump_garray (dump, it->early_direct);
+  sim_active_dump (replay, rank, dump);
+}
+
+/* The streams, by the number of operations that were read of each; of those that are not
+ * begun or over there is none. */
+static void
+cursors_dump (SimReplay *replay, BaseDump *dump)
+{
+  for (uint32_t rank = 0; rank < replay->n_ranks; rank++) {
+    SimRank *it = &replay->ranks[rank];
+    bool is_open = it->cursor != NULL;
+    uint64_t n_read = is_open ? trace_cursor_count (it->cursor) : 0;
+    TraceOp op;
+
+    BASE_DUMP_VALUE (dump, is_open);
+    BASE_DUMP_VALUE (dump, n_read);
+    if (!base_dump_loads (dump) || !is_open || replay->error != NULL)
+      continue;
+    it->cursor = trace_cursor_new (replay->trace, rank, &replay->error);
+    while (it->cursor != NULL && n_read > 0 &&
+           trace_cursor_next (it->cursor, &op, &replay->error) == TRACE_NEXT_OPERATION)
+      n_read--;
+    if (n_read > 0 && replay->error == NULL)
+      base_dump_fail (dump, "has read more of rank %u than there is in %s", rank,
+                      trace_path (replay->trace));
+  }
+}
+
+static void
+result_dump (SimReplay *replay, BaseDump *dump)
+{
+  SimReplayResult *result = &replay->result, plain = *result;
+
+  plain.ranks = NULL;
+  plain.warnings = NULL;
+  BASE_DUMP_VALUE (dump, plain);
+  if (base_dump_loads (dump)) {
+    plain.ranks = result->ranks;
+    plain.warnings = result->warnings;
+    *result = plain;
+  }
+  base_dump_array (dump, result->ranks, replay->n_ranks, sizeof *result->ranks);
+  for (uint32_t warning = 0; warning < SIM_N_WARNINGS; warning++) {
+    BASE_DUMP_VALUE (dump, replay->warnings[warning].n);
+    BASE_DUMP_VALUE (dump, replay->warnings[warning].rank);
+    base_dump_text (dump, &replay->warnings[warning].place);
+  }
+}
+
+static void
+replay_dump (SimReplay *replay, BaseDump *dump)
+{
+  bool has_timeline = replay->timeline != NULL;
+
+  base_dump_section (dump, "replay");
+  BASE_DUMP_VALUE (dump, has_timeline);
+  if (has_timeline != (replay->timeline != NULL))
+    base_dump_fail (dump, has_timeline ? "is of a run with a timeline"
+                                       : "is of a run without a timeline");
+  BASE_DUMP_VALUE (dump, replay->knows_sources);
+  BASE_DUMP_VALUE (dump, replay->now_ps);
+  BASE_DUMP_VALUE (dump, replay->n_done);
+  BASE_DUMP_VALUE (dump, replay->n_operations);
+  BASE_DUMP_VALUE (dump, replay->operations_guess);
+  BASE_DUMP_VALUE (dump, replay->n_works);
+  result_dump (replay, dump);
+  trace_comms_dump (replay->comms, dump);
+  sim_agreement_dump (replay->agreement, dump);
+  sim_edges_dump (replay->edges, dump);
+  base_dump_section (dump, "messages");
+  base_dump_list (dump, (void **) &replay->match_pool.entries, &replay->match_pool.n,
+                  &replay->match_pool.capacity, sizeof *replay->match_pool.entries);
+  BASE_DUMP_VALUE (dump, replay->match_pool.first_free);
+  records_dump ((void **) &replay->requests, &replay->n_requests, &replay->requests_capacity,
+                sizeof *replay->requests, dump);
+  BASE_DUMP_VALUE (dump, replay->first_free_request);
+  records_dump ((void **) &replay->transfers, &replay->n_transfers, &replay->transfers_capacity,
+                sizeof *replay->transfers, dump);
+  BASE_DUMP_VALUE (dump, replay->first_free_transfer);
+  base_dump_section (dump, "ranks");
+  calls_dump (replay, dump);
+  for (uint32_t rank = 0; rank < replay->n_ranks; rank++)
+    rank_dump (replay, rank, dump);
+  sim_meetings_dump (replay, dump);
+  sim_window_dump (replay, dump);
+  sim_graph_dump (replay, dump);
+  replay->protocol->dump (replay, dump);
+  if (replay->timeline != NULL)
+    sim_timeline_dump (replay->timeline, dump);
+  sim_network_dump (replay->network, dump);
+  base_dump_section (dump, "streams");
+  cursors_dump (replay, dump);
+}
+
+void
+sim_replay_save (SimReplay *replay, BaseDump *dump)
+{
+  replay_dump (replay, dump);
+}
+
 /* -- deadlocks ----------------------------------------------------------- */
 
 static void
@@ -567,14 +749,11 @@ result_finish (SimReplay *replay)
 
 /* -- running ---------------------------------------------------------------- */
 
-gboolean
-sim_replay_run (SimReplay *replay, SimNetwork *network, GError **error)
+/* The network has what the replay asked of it so far. */
+static gboolean
+run_on (SimReplay *replay, GError **error)
 {
-  replay->network = network;
-  replay->protocol->begin (replay);
-  for (uint32_t rank = 0; rank < replay->n_ranks; rank++)
-    sim_rank_sleep (replay, rank);
-  if (!sim_network_run (network, error))
+  if (!sim_network_run (replay->network, error))
     return FALSE;
   if (replay->error != NULL) {
     g_propagate_error (error, g_steal_pointer (&replay->error));
@@ -586,6 +765,35 @@ sim_replay_run (SimReplay *replay, SimNetwork *network, GError **error)
   }
   result_finish (replay);
   return TRUE;
+}
+
+gboolean
+sim_replay_run (SimReplay *replay, SimNetwork *network, GError **error)
+{
+  replay->network = network;
+  replay->protocol->begin (replay);
+  for (uint32_t rank = 0; rank < replay->n_ranks; rank++)
+    sim_rank_sleep (replay, rank);
+  return run_on (replay, error);
+}
+
+gboolean
+sim_replay_resume (SimReplay *replay, SimNetwork *network, BaseDump *dump, GError **error)
+{
+  replay->network = network;
+  replay->protocol->begin (replay);
+  replay_dump (replay, dump);
+  if (replay->error != NULL) {
+    g_propagate_error (error, g_steal_pointer (&replay->error));
+    return FALSE;
+  }
+  return base_dump_end (dump, error) && run_on (replay, error);
+}
+
+bool
+sim_replay_has_failed (const SimReplay *replay)
+{
+  return replay->error != NULL;
 }
 
 const SimReplayResult *

@@ -59,6 +59,14 @@ extern const SimClient sim_replay_client; /* client_data is the SimReplay */
  * trace (the first 10 of them). */
 gboolean sim_replay_run (SimReplay *replay, SimNetwork *network, GError **error);
 
+/* Saves the replay and its network, called by SimClient.running. */
+void sim_replay_save (SimReplay *replay, BaseDump *dump);
+/* Loads both into new ones, made for the same trace, machine, mapping and options, and runs on from
+ * there.  Ends the dump.  The streams are read once more up to where they were. */
+gboolean sim_replay_resume (SimReplay *replay, SimNetwork *network, BaseDump *dump, GError **error);
+/* Something is wrong with the trace, so that the run will fail. */
+bool sim_replay_has_failed (const SimReplay *replay);
+
 /* After a successful run; borrowed. */
 const SimReplayResult *sim_replay_result (const SimReplay *replay);
 const SimEdges *sim_replay_edges (const SimReplay *replay);

@@ -106,6 +106,122 @@ sim_active_clear (SimRank *rank)
   g_clear_pointer (&rank->early_direct, g_array_unref);
 }
 
+/* -- saving and loading ---------------------------------------------------- */
+
+GArray *
+sim_active_early_new (void)
+{
+  return g_array_new (FALSE, FALSE, sizeof (EarlyDirect));
+}
+
+/* Where a list begins in the arrays, plus 1; 0: there is none. */
+static void
+list_dump (SimActive *active, const void **list, BaseDump *dump)
+{
+  uint64_t place = *list == NULL ? 0 : 1 + (uint64_t) ((const uint64_t *) *list - active->arrays);
+
+  BASE_DUMP_VALUE (dump, place);
+  *list = place == 0 ? NULL : active->arrays + place - 1;
+}
+
+/* All but the links between collectives and the choice of the algorithm, which is made once more. */
+static void
+active_dump (SimReplay *replay, SimActive **active, BaseDump *dump)
+{
+  uint32_t n_words = (uint32_t) base_dump_count (
+      dump, base_dump_loads (dump) ? 0 : (*active)->n_words, sizeof (uint64_t));
+  SimActive *it, plain = { 0 };
+
+  if (base_dump_loads (dump))
+    *active = g_malloc0 (sizeof **active + n_words * sizeof (uint64_t));
+  it = *active;
+  if (!base_dump_loads (dump)) {
+    plain = *it;
+    plain.next = plain.next_met = NULL;
+    plain.collective.algorithm = plain.collective.second = NULL;
+    plain.collective.counts = plain.collective.recv_counts = NULL;
+    plain.collective.destinations = plain.collective.sources = NULL;
+  }
+  BASE_DUMP_VALUE (dump, plain);
+  if (base_dump_loads (dump))
+    *it = plain;
+  base_dump_bytes (dump, it->arrays, n_words * sizeof (uint64_t));
+  list_dump (it, (const void **) &it->collective.counts, dump);
+  list_dump (it, (const void **) &it->collective.recv_counts, dump);
+  list_dump (it, (const void **) &it->collective.destinations, dump);
+  list_dump (it, (const void **) &it->collective.sources, dump);
+  if (base_dump_loads (dump) && !base_dump_has_failed (dump))
+    sim_collective_choose (&it->collective, replay->machine,
+                           trace_comms_is_world (replay->comms, it->comm));
+}
+
+void
+sim_active_dump (SimReplay *replay, uint32_t rank, BaseDump *dump)
+{
+  SimActive **link = &replay->ranks[rank].active;
+  uint32_t n = 0;
+
+  for (const SimActive *active = *link; active != NULL; active = active->next)
+    n++;
+  BASE_DUMP_VALUE (dump, n);
+  for (uint32_t i = 0; i < n && !base_dump_has_failed (dump); i++) {
+    active_dump (replay, link, dump);
+    link = &(*link)->next;
+  }
+}
+
+static void
+meeting_dump (SimReplay *replay, Meeting *meeting, BaseDump *dump)
+{
+  SimActive **link = &meeting->first_posted;
+  Meeting plain = *meeting;
+  uint32_t n_posted = 0;
+
+  plain.first_posted = NULL;
+  for (const SimActive *posted = *link; posted != NULL; posted = posted->next_met)
+    n_posted++;
+  BASE_DUMP_VALUE (dump, plain);
+  BASE_DUMP_VALUE (dump, n_posted);
+  if (base_dump_loads (dump))
+    *meeting = plain;
+  /* A collective is named by its rank and its place among those of the rank. */
+  for (uint32_t i = 0; i < n_posted && !base_dump_has_failed (dump); i++) {
+    uint32_t rank = 0, place = 0;
+    SimActive *active;
+
+    if (!base_dump_loads (dump)) {
+      rank = (*link)->rank;
+      for (active = replay->ranks[rank].active; active != *link; active = active->next)
+        place++;
+    }
+    BASE_DUMP_VALUE (dump, rank);
+    BASE_DUMP_VALUE (dump, place);
+    active = replay->ranks[rank].active;
+    while (place-- > 0)
+      active = active->next;
+    *link = active;
+    link = &active->next_met;
+  }
+}
+
+void
+sim_meetings_dump (SimReplay *replay, BaseDump *dump)
+{
+  GHashTableIter iterator;
+  uint64_t n;
+
+  base_dump_section (dump, "meetings");
+  n = base_dump_count (dump, g_hash_table_size (replay->meetings), sizeof (Meeting));
+  g_hash_table_iter_init (&iterator, replay->meetings);
+  for (uint64_t i = 0; i < n; i++) {
+    Meeting *meeting = base_dump_entry (dump, &iterator, sizeof *meeting);
+
+    meeting_dump (replay, meeting, dump);
+    if (base_dump_loads (dump))
+      g_hash_table_replace (replay->meetings, &meeting->key, meeting);
+  }
+}
+
 /* -- by messages, step by step -------------------------------------------- */
 
 /* Requests that the active one waits for. */
@@ -392,7 +508,7 @@ sim_active_event (SimReplay *replay, uint32_t rank, uint64_t cookie)
     EarlyDirect early = { comm, sequence, early_take (it, comm, sequence) + 1 };
 
     if (it->early_direct == NULL)
-      it->early_direct = g_array_new (FALSE, FALSE, sizeof (EarlyDirect));
+      it->early_direct = sim_active_early_new ();
     g_array_append_val (it->early_direct, early);
     return;
   }
@@ -460,6 +576,7 @@ active_new (SimReplay *replay, uint32_t rank, const TraceOp *op, uint32_t comm)
   }
   active->rank = rank;
   active->comm = comm;
+  active->n_words = (uint32_t) n_lists;
   active->request = TOPO_NONE;
   sim_collective_init (&active->collective, replay->machine, &copy,
                        trace_comms_size (replay->comms, comm), me,

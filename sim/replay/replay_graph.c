@@ -173,6 +173,48 @@ sim_graph_free (SimReplay *replay)
   g_free (replay->graphs);
 }
 
+static void
+queue_dump (Queue *queue, BaseDump *dump)
+{
+  base_dump_list (dump, (void **) &queue->heap, &queue->n, &queue->capacity, sizeof *queue->heap);
+}
+
+void
+sim_graph_dump (SimReplay *replay, BaseDump *dump)
+{
+  SimGraphEdges *pool = replay->graph_edges;
+
+  if (pool == NULL)
+    return;
+  base_dump_section (dump, "graphs");
+  base_dump_list (dump, (void **) &pool->edges, &pool->n, &pool->capacity, sizeof *pool->edges);
+  BASE_DUMP_VALUE (dump, pool->first_free);
+  for (uint32_t rank = 0; rank < replay->n_ranks; rank++) {
+    SimGraph *graph = &replay->graphs[rank], plain = *graph;
+
+    plain.operations = NULL;
+    plain.processors = NULL;
+    plain.processor_of = (BaseMap){ NULL, 0, 0 };
+    plain.unblocked = (Queue){ NULL, 0, 0 };
+    BASE_DUMP_VALUE (dump, plain);
+    if (base_dump_loads (dump))
+      *graph = plain;
+    base_dump_list (dump, (void **) &graph->operations, &graph->n, &graph->capacity,
+                    sizeof *graph->operations);
+    base_map_dump (&graph->processor_of, dump);
+    queue_dump (&graph->unblocked, dump);
+    if (base_dump_loads (dump))
+      graph->processors = g_new0 (Processor, graph->n_processors);
+    for (uint32_t number = 0; number < graph->n_processors; number++) {
+      Processor *processor = &graph->processors[number];
+
+      queue_dump (&processor->ready, dump);
+      BASE_DUMP_VALUE (dump, processor->busy);
+      BASE_DUMP_VALUE (dump, processor->called);
+    }
+  }
+}
+
 /* Takes out the edges that wait for the begin only, or all of them. */
 static void
 edges_release (SimReplay *replay, SimGraph *graph, Operation *from, bool all)

@@ -318,6 +318,7 @@ test_more_than_is_read_ahead (void)
   g_assert_no_error (f.error);
   g_assert_cmpuint (f.result->messages, ==, 2 * N);
   g_assert_cmpuint (f.result->unmatched_receives, ==, 0);
+  fixture_check_resumed (&f, ROUTE_POLICY_DETERMINISTIC, 2);
 }
 
 /* Neither needs more stack the longer it is. */

@@ -553,6 +553,21 @@ test_links_carry_the_load (void)
   }
 }
 
+/* Whatever is under way when a run is saved, it goes on from there. */
+static void
+test_resumed (void)
+{
+  for (uint32_t round = 0; round < 300; round++) {
+    Program program;
+
+    program_init (&program, round % 2);
+    fixture_check_resumed (&program.f,
+                           round % 4 < 2 ? ROUTE_POLICY_DETERMINISTIC : ROUTE_POLICY_DEFAULT,
+                           1 + below (3));
+    program_clear (&program);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -560,5 +575,6 @@ main (int argc, char **argv)
   g_test_add_func ("/sim/replay-mix/nothing-is-left", test_nothing_is_left);
   g_test_add_func ("/sim/replay-mix/twice-the-same", test_twice_the_same);
   g_test_add_func ("/sim/replay-mix/links-carry-the-load", test_links_carry_the_load);
+  g_test_add_func ("/sim/replay-mix/resumed", test_resumed);
   return g_test_run ();
 }

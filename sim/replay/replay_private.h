@@ -135,6 +135,7 @@ struct SimActive {
   uint32_t missing;  /* direct messages still to come */
   bool blocks;       /* the rank does nothing else */
   bool direct_ready; /* `missing` is known */
+  uint32_t n_words;  /* of arrays */
   uint64_t arrays[]; /* the collective's lists */
 };
 
@@ -218,6 +219,8 @@ typedef struct {
   /* Around the run; the network is known. */
   void (*begin) (SimReplay *replay);
   void (*free) (SimReplay *replay);
+  /* The library's state; loads into one that has begun. */
+  void (*dump) (SimReplay *replay, BaseDump *dump);
   /* A new transfer begins, at its sender's local time or after; charges its sender. */
   void (*send) (SimReplay *replay, uint32_t transfer);
   /* The envelope of a transfer and its receive have met, or not yet. */
@@ -361,10 +364,17 @@ void sim_active_owned (SimReplay *replay, const SimRequest *request, int64_t at_
 /* The posted one that a request stands for or is owned by. */
 SimActive *sim_active_of (const SimReplay *replay, const SimRequest *request);
 void sim_active_clear (SimRank *rank);
+/* Of the messages of direct collectives that came early. */
+GArray *sim_active_early_new (void);
+/* Those of a rank; the communicators are there. */
+void sim_active_dump (SimReplay *replay, uint32_t rank, BaseDump *dump);
+/* The ranks and their collectives are there. */
+void sim_meetings_dump (SimReplay *replay, BaseDump *dump);
 
 /* -- replay_window.c ----------------------------------------------------- */
 
 void sim_window_init (SimReplay *replay);
+void sim_window_dump (SimReplay *replay, BaseDump *dump);
 void sim_window_call (SimReplay *replay, uint32_t rank, const TraceOp *op);
 /* An access is at its target. */
 void sim_window_arrived (SimReplay *replay, uint32_t transfer);
@@ -375,6 +385,7 @@ void sim_window_accessed (SimReplay *replay, uint32_t transfer);
 
 void sim_graph_init (SimReplay *replay);
 void sim_graph_free (SimReplay *replay);
+void sim_graph_dump (SimReplay *replay, BaseDump *dump);
 void sim_graph_start (SimReplay *replay, uint32_t rank);
 /* SIM_COOKIE_BEGIN or SIM_COOKIE_END has come. */
 void sim_graph_timer (SimReplay *replay, uint32_t rank, uint64_t cookie);

@@ -153,6 +153,8 @@ test_truncation_is_a_warning (void)
   g_assert_no_error (f.error);
   g_assert_cmpuint (f.result->warnings->len, ==, 1);
   g_assert_true (g_str_has_suffix (g_ptr_array_index (f.result->warnings, 0), "rank1:1"));
+  for (uint32_t round = 0; round < 10; round++)
+    fixture_check_resumed (&f, ROUTE_POLICY_DETERMINISTIC, 3);
 }
 
 /* The last gap comes after the end: not replayed. */

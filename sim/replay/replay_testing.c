@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/replay/replay_testing.h"
 
+#include "sim/resume_testing.h"
+
 #include <string.h>
 
 /* -- scripts: the reader's side ------------------------------------------------ */
@@ -142,6 +144,18 @@ trace_cursor_next (TraceCursor *cursor, TraceOp *op, GError **error)
     return TRACE_NEXT_END;
   *op = *(const TraceOp *) g_ptr_array_index (cursor->ops, cursor->next++);
   return TRACE_NEXT_OPERATION;
+}
+
+uint64_t
+trace_cursor_count (const TraceCursor *cursor)
+{
+  return cursor->next;
+}
+
+void
+trace_set_warnings (Trace *trace, const GPtrArray *warnings)
+{
+  g_assert_cmpuint (warnings->len, ==, trace->warnings->len);
 }
 
 const char *
@@ -859,6 +873,14 @@ fixture_simulate (const Fixture *fixture, SimNetworkKind network, GError **error
 }
 
 void
+fixture_check_resumed (const Fixture *fixture, RoutePolicy policy, uint32_t n_parts)
+{
+  SimRunOptions options = { .policy = policy, .compute_scale = 1, .windows_per_pause = 1 };
+
+  resume_check (fixture->trace, fixture->machine, fixture->mapping, &options, n_parts);
+}
+
+void
 fixture_check_links (const Fixture *fixture)
 {
   g_autoptr (GError) error = NULL;
@@ -971,6 +993,7 @@ test_replay_case (gconstpointer data)
   }
   g_assert_cmpuint (f.result->warnings->len, ==, it->warnings);
   g_assert_cmpuint (f.result->unmatched_sends, ==, it->unmatched_sends);
+  fixture_check_resumed (&f, ROUTE_POLICY_DEFAULT, 3);
 }
 
 void

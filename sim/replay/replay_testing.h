@@ -129,6 +129,9 @@ void fixture_run (Fixture *fixture);
 /* A whole run on a real network, with deterministic routing. */
 SimRun *fixture_simulate (const Fixture *fixture, SimNetworkKind network, GError **error);
 
+/* resume_check() at every window of the network. */
+void fixture_check_resumed (const Fixture *fixture, RoutePolicy policy, uint32_t n_parts);
+
 /* Asserts that the packet network carries, link by link, the bytes that the load
  * network adds up without any time. */
 void fixture_check_links (const Fixture *fixture);

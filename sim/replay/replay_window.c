@@ -37,6 +37,28 @@ sim_window_init (SimReplay *replay)
   replay->windows = g_hash_table_new_full (g_int64_hash, g_int64_equal, NULL, window_clear);
 }
 
+void
+sim_window_dump (SimReplay *replay, BaseDump *dump)
+{
+  GHashTableIter iterator;
+  uint64_t n;
+
+  base_dump_section (dump, "windows");
+  n = base_dump_count (dump, g_hash_table_size (replay->windows), sizeof (Window));
+  g_hash_table_iter_init (&iterator, replay->windows);
+  for (uint64_t i = 0; i < n; i++) {
+    Window *window = base_dump_entry (dump, &iterator, sizeof *window), plain = *window;
+
+    plain.targets = (BaseMap){ NULL, 0, 0 };
+    BASE_DUMP_VALUE (dump, plain);
+    if (base_dump_loads (dump))
+      *window = plain;
+    base_map_dump (&window->targets, dump);
+    if (base_dump_loads (dump))
+      g_hash_table_replace (replay->windows, &window->key, window);
+  }
+}
+
 static Window *
 window_of (SimReplay *replay, uint32_t rank, uint32_t handle)
 {

@@ -96,6 +96,12 @@ sim_timeline_free (SimTimeline *timeline)
   g_free (timeline);
 }
 
+static gint64
+lane_key (uint32_t rank, uint32_t processor)
+{
+  return (gint64) ((uint64_t) rank << 32 | processor);
+}
+
 static uint16_t
 state_number (SimTimeline *timeline, const char *name, SimStateKind kind)
 {
@@ -127,6 +133,68 @@ sim_timeline_begin (SimTimeline *timeline, const int64_t *now_ps)
   g_array_set_size (timeline->sent, 0);
   /* Number 0, which lanes are in before their first operation. */
   state_number (timeline, "idle", SIM_STATE_IDLE);
+}
+
+/* -- saving and loading -------------------------------------------------- */
+
+static void
+states_dump (SimTimeline *timeline, BaseDump *dump)
+{
+  uint32_t n = timeline->states->len;
+
+  BASE_DUMP_VALUE (dump, n);
+  for (uint32_t number = 0; number < n && !base_dump_has_failed (dump); number++) {
+    SimState state = { NULL, SIM_STATE_OTHER };
+
+    if (!base_dump_loads (dump))
+      state = *sim_timeline_state (timeline, number);
+    base_dump_text (dump, &state.name);
+    BASE_DUMP_VALUE (dump, state.kind);
+    if (base_dump_loads (dump)) {
+      state_number (timeline, state.name, state.kind);
+      g_free (state.name);
+    }
+  }
+}
+
+void
+sim_timeline_dump (SimTimeline *timeline, BaseDump *dump)
+{
+  uint64_t limit = timeline->limit;
+
+  base_dump_section (dump, "timeline");
+  BASE_DUMP_VALUE (dump, limit);
+  if (limit != timeline->limit)
+    base_dump_fail (dump,
+                    "has a timeline of at most %" G_GUINT64_FORMAT
+                    " intervals and messages, not %" G_GUINT64_FORMAT,
+                    limit, timeline->limit);
+  for (uint32_t rank = 0; rank < timeline->n_ranks; rank++) {
+    bool shown = sim_timeline_shows (timeline, rank);
+
+    BASE_DUMP_VALUE (dump, shown);
+    if (shown != sim_timeline_shows (timeline, rank))
+      base_dump_fail (dump, "has a timeline of other ranks");
+  }
+  states_dump (timeline, dump);
+  BASE_DUMP_VALUE (dump, timeline->end_ps);
+  BASE_DUMP_VALUE (dump, timeline->n_refused);
+  base_dump_garray (dump, timeline->lanes);
+  base_dump_garray (dump, timeline->places);
+  base_dump_garray (dump, timeline->sent);
+  timeline->n = base_dump_count (dump, timeline->n, sizeof (Record));
+  if (base_dump_loads (dump)) {
+    timeline->capacity = timeline->n;
+    timeline->records = g_renew (Record, timeline->records, timeline->n);
+    for (guint lane = 0; lane < timeline->places->len; lane++) {
+      SimLane place = g_array_index (timeline->places, SimLane, lane);
+      gint64 key = lane_key (place.rank, place.processor);
+
+      g_hash_table_insert (timeline->lane_of, g_memdup2 (&key, sizeof key),
+                           GUINT_TO_POINTER (timeline->n_ranks + lane));
+    }
+  }
+  base_dump_bytes (dump, timeline->records, timeline->n * sizeof (Record));
 }
 
 /* -- keeping ------------------------------------------------------------- */
@@ -263,7 +331,7 @@ sim_timeline_rank_end (SimTimeline *timeline, uint32_t rank, int64_t at_ps)
 static uint32_t
 processor_lane (SimTimeline *timeline, uint32_t rank, uint32_t processor)
 {
-  gint64 key = (gint64) ((uint64_t) rank << 32 | processor);
+  gint64 key = lane_key (rank, processor);
   const SimLane place = { rank, processor };
   const Lane lane = { 0 };
   gpointer found;

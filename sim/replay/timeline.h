@@ -24,6 +24,7 @@
  * whole up to sim_timeline_end_ps() and empty after. */
 #pragma once
 
+#include "base/dump.h"
 #include "mpi/operation.h"
 
 #include <glib.h>
@@ -96,6 +97,9 @@ uint64_t sim_timeline_left_out (const SimTimeline *timeline);
 
 /* Forgets everything; *now_ps is the time of the network as long as this is told. */
 void sim_timeline_begin (SimTimeline *timeline, const int64_t *now_ps);
+/* What is kept and under way; loads into one that has begun.  Fails when that has another limit or shows
+ * other ranks. */
+void sim_timeline_dump (SimTimeline *timeline, BaseDump *dump);
 /* The rank begins an operation; the one before has ended. */
 void
 sim_timeline_call (SimTimeline *timeline, uint32_t rank, const TraceOp *operation, int64_t at_ps);

@@ -795,6 +795,14 @@ def add_shared(data):
             kind="csv")
 
 
+def add_checkpoints(hopcast, scratch):
+    run = "simulate gen:halo2d:ranks=16,iterations=600 --machine torus:4x4"
+    hopcast(*run.split(), "--checkpoint", "state", "--every", "0.001s", "-q")
+    with open(os.path.join(scratch, "state"), "rb") as file:
+        add("checkpoint", "dump", [f"{run} --resume state"],
+            {"state": file.read()}, kind="bytes")
+
+
 def make_cases(build, data, scratch):
     """All cases, of the program in the folder `build`; sound inputs are made in `scratch`."""
     source = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -822,6 +830,7 @@ def make_cases(build, data, scratch):
     add_learning(hopcast, scratch)
     add_aggregation(hopcast, seeds, scratch)
     add_studies(hopcast, scratch)
+    add_checkpoints(hopcast, scratch)
     if data:
         add_shared(data)
     return CASES
