@@ -69,6 +69,7 @@ cli/map: trace print
 cli/print:
 cli/study: learn map trace print
 cli/trace: print
+tools/bench:
 tools/mpi:
 tools/pingpong:
 validation/aggregation: infiniband sc13
