@@ -607,7 +607,7 @@ def environment(folder, sanitized):
     if sanitized:
         env["ASAN_OPTIONS"] = (f"exitcode={SANITIZER_STATUS}:max_allocation_size_mb={MEMORY_MB}:"
                                f"hard_rss_limit_mb={MEMORY_MB}:symbolize=1:detect_leaks=1:"
-                               "quarantine_size_mb=16:intercept_strstr=0")
+                               "quarantine_size_mb=16:intercept_strstr=0:intercept_tls_get_addr=0")
         env["LSAN_OPTIONS"] = f"suppressions={os.path.join(folder, 'leaks')}:print_suppressions=0"
         with open(os.path.join(folder, "leaks"), "w") as file:
             # Of files that they refuse; Scotch's parser of its own strategies.
