@@ -72,6 +72,7 @@ typedef struct {
   char *checkpoint, *every, *resume;
   int64_t every_us;
   double compute_scale;
+  int threads;
   CliTraceOptions trace;
   CliTimelineOptions timeline;
 } Options;
@@ -107,6 +108,8 @@ add_own_options (GOptionContext *context, Options *options)
       "ROUTING" },
     { "compute-scale", 0, 0, G_OPTION_ARG_DOUBLE, &options->compute_scale,
       "Multiply the recorded computation by X (default: 1)", "X" },
+    { "threads", 0, 0, G_OPTION_ARG_INT, &options->threads,
+      "Simulate a torus with N threads (default: 1); the results are the same", "N" },
     { "links", 0, 0, G_OPTION_ARG_FILENAME, &options->links,
       "Write counters per link: CSV, or BGQNCL lines when FILE ends in .cnt", "FILE" },
     { "ranks", 0, 0, G_OPTION_ARG_FILENAME, &options->ranks, "Write times per rank as CSV",
@@ -170,6 +173,8 @@ check_options (Options *options, SimRunOptions *run, GError **error)
 
   if (!(options->compute_scale >= 0) || !isfinite (options->compute_scale))
     return cli_refuse (error, "--compute-scale: not a number of at least 0");
+  if (!cli_check_number ("--threads", options->threads, 1, CLI_MAX_THREADS, error))
+    return FALSE;
   if ((network = cli_parse_choice ("--network", options->network, study_network_names, error)) <
           0 ||
       (routing = cli_parse_choice ("--routing", options->routing, study_routing_names, error)) <
@@ -179,6 +184,7 @@ check_options (Options *options, SimRunOptions *run, GError **error)
   run->network = (SimNetworkKind) network;
   run->policy = (RoutePolicy) routing;
   run->compute_scale = options->compute_scale;
+  run->n_threads = (uint32_t) options->threads;
   if (options->ranks && run->network == SIM_NETWORK_LOAD)
     return cli_refuse (error, "--ranks: the load network has no times");
   if (run->network == SIM_NETWORK_LOAD && run->policy >= ROUTE_POLICY_ZONE0)
@@ -448,7 +454,8 @@ cli_simulate (int argc, char **argv, GError **error)
       "TRACE", "Replays a trace on a machine and prints the time and the congestion metrics.");
   g_auto (Options) options = { .machine = CLI_MACHINE_OPTIONS_INIT,
                                .timeline = CLI_TIMELINE_OPTIONS_INIT,
-                               .compute_scale = 1 };
+                               .compute_scale = 1,
+                               .threads = 1 };
   SimRunOptions run_options = { 0 };
   g_autoptr (GError) trouble = NULL;
   gboolean was_stopped = FALSE;

@@ -3,13 +3,20 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * A rank that takes part in a creation waits for the others, so a parent has at
- * most one creation under way. */
+ * most one creation under way.
+ *
+ * The lock guards what the ranks share: groups, creations, definitions and the
+ * making of communicators.  The maps of a rank belong to its thread; at the end of a creation the
+ * last member changes those of the others, which wait.  A communicator does not
+ * move, and apart from its creation does not change once its number is known,
+ * so looking one up takes no lock. */
 #include "mpi/communicator.h"
 
 #include "mpi/rank_group.h"
 #include "base/small_map.h"
 #include "mpi/trace_error.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,13 +44,19 @@ typedef struct {
   Creation *creation; /* under way; NULL: none */
 } Comm;
 
+/* Communicators lie in blocks of which each is twice as large as the one before, so that none
+ * moves: block b has the numbers 2^b - 1 and on. */
+#define COMM_BLOCKS 32
+
 struct TraceComms {
   uint32_t n_ranks;
+  pthread_mutex_t lock;
   TraceGroups *groups;
-  GPtrArray *comms;       /* (element-type Comm) by number */
+  Comm *blocks[COMM_BLOCKS];
+  uint32_t n_comms;
   BaseMap *comm_handles;  /* [n_ranks] handle -> communicator number */
   BaseMap *group_handles; /* [n_ranks] handle -> group number */
-  BaseMap *windows;       /* [n_ranks] window -> communicator number; NULL: none made */
+  BaseMap *windows;       /* [n_ranks] window -> communicator number; NULL: none made.  Atomic */
   GHashTable *defined;    /* gint64 (colour, group number) -> communicator number */
 };
 
@@ -57,30 +70,32 @@ creation_free (Creation *creation)
   g_free (creation);
 }
 
-static void
-comm_free (gpointer data)
+static uint32_t
+block_of (uint32_t number)
 {
-  Comm *comm = data;
-
-  creation_free (comm->creation);
-  g_free (comm->dims);
-  g_free (comm);
-}
-
-static Comm *
-comms_add (TraceComms *comms, const TraceGroup *group)
-{
-  Comm *comm = g_new0 (Comm, 1);
-
-  comm->group = group;
-  g_ptr_array_add (comms->comms, comm);
-  return comm;
+  return 31 - (uint32_t) __builtin_clz (number + 1);
 }
 
 static Comm *
 comms_at (const TraceComms *comms, uint32_t number)
 {
-  return g_ptr_array_index (comms->comms, number);
+  uint32_t block = block_of (number);
+
+  return &comms->blocks[block][number + 1 - (1u << block)];
+}
+
+/* Its number is the last one. */
+static Comm *
+comms_add (TraceComms *comms, const TraceGroup *group)
+{
+  uint32_t number = comms->n_comms++, block = block_of (number);
+  Comm *comm;
+
+  if (comms->blocks[block] == NULL)
+    comms->blocks[block] = g_new0 (Comm, (gsize) 1 << block);
+  comm = comms_at (comms, number);
+  comm->group = group;
+  return comm;
 }
 
 TraceComms *
@@ -90,7 +105,7 @@ trace_comms_new (uint32_t n_ranks)
 
   comms->n_ranks = n_ranks;
   comms->groups = trace_groups_new (n_ranks);
-  comms->comms = g_ptr_array_new_with_free_func (comm_free);
+  pthread_mutex_init (&comms->lock, NULL);
   comms->comm_handles = g_new0 (BaseMap, n_ranks);
   comms->group_handles = g_new0 (BaseMap, n_ranks);
   comms->defined = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
@@ -113,7 +128,13 @@ trace_comms_free (TraceComms *comms)
   g_free (comms->comm_handles);
   g_free (comms->group_handles);
   g_hash_table_unref (comms->defined);
-  g_ptr_array_unref (comms->comms);
+  for (uint32_t number = 0; number < comms->n_comms; number++) {
+    creation_free (comms_at (comms, number)->creation);
+    g_free (comms_at (comms, number)->dims);
+  }
+  for (uint32_t block = 0; block < COMM_BLOCKS; block++)
+    g_free (comms->blocks[block]);
+  pthread_mutex_destroy (&comms->lock);
   trace_groups_free (comms->groups);
   g_free (comms);
 }
@@ -189,13 +210,13 @@ void
 trace_comms_dump (TraceComms *comms, BaseDump *dump)
 {
   bool has_windows = comms->windows != NULL;
-  uint32_t n_comms = comms->comms->len;
+  uint32_t n_comms = comms->n_comms;
 
   trace_groups_dump (comms->groups, dump);
   base_dump_section (dump, "communicators");
   BASE_DUMP_VALUE (dump, n_comms);
   for (uint32_t number = 0; number < n_comms && !base_dump_has_failed (dump); number++) {
-    Comm *comm = number < comms->comms->len ? comms_at (comms, number) : comms_add (comms, NULL);
+    Comm *comm = number < comms->n_comms ? comms_at (comms, number) : comms_add (comms, NULL);
 
     group_dump (comms, &comm->group, dump);
     base_dump_list (dump, (void **) &comm->dims, &comm->n_dims, &comm->n_dims, sizeof *comm->dims);
@@ -256,13 +277,13 @@ bool
 trace_comms_is_world (const TraceComms *comms, uint32_t comm)
 {
   return comm != TRACE_COMMS_SELF &&
-         comms_at (comms, comm)->group == trace_groups_world (comms->groups);
+         comms_at (comms, comm)->group == comms_at (comms, TRACE_COMMS_WORLD)->group;
 }
 
 uint32_t
 trace_comms_created (const TraceComms *comms)
 {
-  return comms->comms->len - 1;
+  return comms->n_comms - 1;
 }
 
 /* --- Handles --- */
@@ -276,11 +297,20 @@ unbind (BaseMap *map, uint32_t handle)
     base_map_remove (map, entry);
 }
 
+/* The map of a rank's windows; NULL: no rank has made one. */
+static BaseMap *
+windows_of (const TraceComms *comms, uint32_t world_rank)
+{
+  BaseMap *windows = __atomic_load_n (&comms->windows, __ATOMIC_ACQUIRE);
+
+  return windows == NULL ? NULL : &windows[world_rank];
+}
+
 uint32_t
 trace_comms_release (TraceComms *comms, uint32_t world_rank, uint32_t handle)
 {
   uint32_t comm = trace_comms_resolve (comms, world_rank, handle);
-  const BaseMap *windows = comms->windows == NULL ? NULL : &comms->windows[world_rank];
+  const BaseMap *windows = windows_of (comms, world_rank);
 
   unbind (&comms->comm_handles[world_rank], handle);
   if (comm == TRACE_COMMS_NULL || comm == TRACE_COMMS_WORLD ||
@@ -308,26 +338,29 @@ trace_comms_window_made (TraceComms *comms, uint32_t world_rank, const TraceOp *
 
   if (comm == TRACE_COMMS_NULL || op->window == UINT32_MAX)
     return;
+  pthread_mutex_lock (&comms->lock);
   if (comms->windows == NULL)
-    comms->windows = g_new0 (BaseMap, comms->n_ranks);
-  base_map_add (&comms->windows[world_rank], op->window, 0)->value[0] = comm;
+    __atomic_store_n (&comms->windows, g_new0 (BaseMap, comms->n_ranks), __ATOMIC_RELEASE);
+  pthread_mutex_unlock (&comms->lock);
+  base_map_add (windows_of (comms, world_rank), op->window, 0)->value[0] = comm;
 }
 
 uint32_t
 trace_comms_of_op (const TraceComms *comms, uint32_t world_rank, const TraceOp *op)
 {
-  const BaseMapEntry *entry = NULL;
+  const BaseMap *windows = trace_op_uses_window (op->kind) ? windows_of (comms, world_rank) : NULL;
+  const BaseMapEntry *entry = windows == NULL ? NULL : base_map_find (windows, op->window);
 
-  if (comms->windows != NULL && trace_op_uses_window (op->kind))
-    entry = base_map_find (&comms->windows[world_rank], op->window);
   return entry == NULL ? trace_comms_resolve (comms, world_rank, op->comm) : entry->value[0];
 }
 
 void
 trace_comms_window_freed (TraceComms *comms, uint32_t world_rank, const TraceOp *op)
 {
-  if (comms->windows != NULL)
-    unbind (&comms->windows[world_rank], op->window);
+  BaseMap *windows = windows_of (comms, world_rank);
+
+  if (windows != NULL)
+    unbind (windows, op->window);
 }
 
 /* --- Groups --- */
@@ -358,8 +391,9 @@ group_of_self (TraceComms *comms, uint32_t world_rank)
   return trace_groups_of (comms->groups, ranks, 1);
 }
 
-gboolean
-trace_comms_group (TraceComms *comms, uint32_t world_rank, const TraceOp *op, GError **error)
+/* The lock is held. */
+static gboolean
+group_apply (TraceComms *comms, uint32_t world_rank, const TraceOp *op, GError **error)
 {
   BaseMap *handles = &comms->group_handles[world_rank];
   const TraceGroup *group, *second = NULL;
@@ -397,6 +431,17 @@ trace_comms_group (TraceComms *comms, uint32_t world_rank, const TraceOp *op, GE
   if (op->new_group > TRACE_GROUP_EMPTY && op->new_group != UINT32_MAX)
     base_map_add (handles, op->new_group, 0)->value[0] = group->number;
   return TRUE;
+}
+
+gboolean
+trace_comms_group (TraceComms *comms, uint32_t world_rank, const TraceOp *op, GError **error)
+{
+  gboolean done;
+
+  pthread_mutex_lock (&comms->lock);
+  done = group_apply (comms, world_rank, op, error);
+  pthread_mutex_unlock (&comms->lock);
+  return done;
 }
 
 /* --- Creation: contributions of the members --- */
@@ -492,7 +537,7 @@ make_comm (TraceComms *comms, const Comm *parent, const Creation *creation, cons
 {
   bool made = creation->kind == TRACE_OP_CART_CREATE;
   bool kept = creation->kind == TRACE_OP_COMM_DUP || creation->kind == TRACE_OP_CART_SUB;
-  uint32_t number = comms->comms->len;
+  uint32_t number = comms->n_comms;
   Comm *comm = comms_add (comms, group);
 
   /* The grid is given, inherited, or the rest of an inherited one. */
@@ -623,6 +668,7 @@ trace_comms_create (TraceComms *comms, uint32_t world_rank, const TraceOp *op, b
                  world_rank, trace_op_name (op->kind), op->comm);
     return FALSE;
   }
+  pthread_mutex_lock (&comms->lock);
   if (number == TRACE_COMMS_SELF) {
     /* A creation on COMM_SELF is complete at once; the parent has no object. */
     Comm self = { .group = group_of_self (comms, world_rank) };
@@ -630,6 +676,7 @@ trace_comms_create (TraceComms *comms, uint32_t world_rank, const TraceOp *op, b
     done = arrive (comms, &self, world_rank, op, complete, error);
   } else
     done = arrive (comms, comms_at (comms, number), world_rank, op, complete, error);
+  pthread_mutex_unlock (&comms->lock);
   if (!done)
     g_prefix_error (error, "rank %u: ", world_rank);
   return done;
@@ -689,16 +736,18 @@ trace_comms_define (TraceComms *comms, uint32_t world_rank, const TraceOp *op, G
     if (sorted[rank - 1] == sorted[rank])
       return definition_error (op, world_rank, error, "a rank is a member twice");
 
-  ranks = g_memdup2 (op->values, op->n_values * sizeof *ranks);
-  group = trace_groups_of (comms->groups, ranks, op->n_values);
-  if (trace_group_rank (group, world_rank) == TRACE_NO_MEMBER)
+  if (bsearch (&world_rank, sorted, op->n_values, sizeof *sorted, compare_ranks) == NULL)
     return definition_error (op, world_rank, error, "the rank itself is not a member");
+  ranks = g_memdup2 (op->values, op->n_values * sizeof *ranks);
+  pthread_mutex_lock (&comms->lock);
+  group = trace_groups_of (comms->groups, ranks, op->n_values);
   key = (gint64) ((uint64_t) (uint32_t) op->color << 32 | group->number);
   if (!g_hash_table_lookup_extended (comms->defined, &key, NULL, &number)) {
-    number = GUINT_TO_POINTER (comms->comms->len);
+    number = GUINT_TO_POINTER (comms->n_comms);
     comms_add (comms, group)->is_defined = true;
     g_hash_table_insert (comms->defined, g_memdup2 (&key, sizeof key), number);
   }
+  pthread_mutex_unlock (&comms->lock);
   bind_member (comms, world_rank, op->new_comm, GPOINTER_TO_UINT (number));
   return TRUE;
 }

@@ -9,7 +9,10 @@
  *
  * Communicators are numbered globally; 0 is COMM_WORLD, whose members are not
  * stored.  COMM_SELF of rank r is resolved without an object: see
- * trace_comms_resolve(). */
+ * trace_comms_resolve().
+ *
+ * Ranks may be of several threads, each rank of one.  The numbers of communicators that they make at
+ * the same moment depend on the moment. */
 #pragma once
 
 #include "mpi/rank_group.h"

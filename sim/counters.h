@@ -48,7 +48,7 @@ typedef struct SimCounters {
 
   uint64_t packets; /* injected into the torus */
   uint64_t packet_hops;
-  uint64_t events;   /* processed by the network */
+  uint64_t events;   /* processed by the network; tori: hops, receptions, deliveries, timers */
   uint64_t messages; /* handed to the network, protocol ones included */
 } SimCounters;
 

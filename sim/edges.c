@@ -162,6 +162,26 @@ sim_edges_send (SimEdges *edges, uint32_t source, uint32_t destination, uint64_t
   return edge->sent++;
 }
 
+/* Messages of an edge of the table. */
+static uint64_t
+edge_messages (const EdgeTable *table, uint32_t place)
+{
+  return table->edges[place].sent + (table->others == NULL ? 0 : table->others[place]);
+}
+
+void
+sim_edges_merge (SimEdges *to, const SimEdges *from)
+{
+  for (uint32_t source = 0; source < from->n_ranks; source++) {
+    const EdgeTable *table = &from->tables[source];
+
+    for (uint32_t place = 0; place < table->capacity; place++)
+      if (table->edges[place].destination != FREE)
+        sim_edges_add (to, source, table->edges[place].destination, edge_messages (table, place),
+                       table->edges[place].bytes);
+  }
+}
+
 static int
 compare_destinations (const void *a, const void *b)
 {
@@ -187,9 +207,7 @@ sim_edges_sorted (const SimEdges *edges, uint64_t *n_edges)
       const Edge *edge = &table->edges[place];
 
       if (edge->destination != FREE && edge->destination != source)
-        *next++ = (SimEdge){ source, edge->destination,
-                             edge->sent + (table->others == NULL ? 0 : table->others[place]),
-                             edge->bytes };
+        *next++ = (SimEdge){ source, edge->destination, edge_messages (table, place), edge->bytes };
     }
     if (table->capacity < edges->n_ranks && next > first + 1)
       qsort (first, (size_t) (next - first), sizeof *first, compare_destinations);

@@ -31,5 +31,8 @@ void sim_edges_add (SimEdges *edges, uint32_t source, uint32_t destination, uint
  * returns its number among them, from 0, modulo 2^32.  To oneself too, which makes no edge. */
 uint32_t sim_edges_send (SimEdges *edges, uint32_t source, uint32_t destination, uint64_t bytes);
 
+/* Adds all messages of `from`. */
+void sim_edges_merge (SimEdges *to, const SimEdges *from);
+
 /* All edges sorted by source, then destination; the caller g_free()s. */
 SimEdge *sim_edges_sorted (const SimEdges *edges, uint64_t *n_edges);

@@ -152,11 +152,6 @@ sim_run_key (Trace *trace, const RoutePaths *paths, const TopoMapping *mapping,
 
 /* --- Packet and flow: the replay on a network --- */
 
-/* Callbacks between two looks at the wall clock, and time between two calls
- * of the progress function. */
-#define PROGRESS_CALLBACKS   4096
-#define PROGRESS_INTERVAL_US 100000
-
 typedef struct SimRunning {
   Trace *trace;
   const TopoMachine *machine;
@@ -164,15 +159,13 @@ typedef struct SimRunning {
   const SimRunOptions *options;
   const RoutePaths *paths;
   SimReplay *replay;  /* packet and flow */
-  bool knows_sources; /* of it, once it is gone */
+  bool knows_sources; /* of the last one */
   GError *trouble;    /* why it is replayed a second time; NULL: it is the first */
   GError *stopped;    /* why the pause function ended it */
   BaseDump *resume;   /* what the replay goes on from; NULL: nothing, or gone */
   SimEdges *edges;    /* load */
   SimRun *run;
-  uint64_t n_callbacks;
-  int64_t progress_us; /* when the progress function was last called */
-  int64_t begin_us;    /* less the time that it took before it was resumed */
+  int64_t begin_us; /* less the time that it took before it was resumed */
 } Job;
 
 /* --- Saving and loading --- */
@@ -265,83 +258,22 @@ job_load (Job *job, GError **error)
 
 /* --- The network's calls --- */
 
-static void
-job_progress (Job *job, int64_t now_ps)
-{
-  int64_t now_us = g_get_monotonic_time ();
-
-  if (job->options->progress == NULL || now_us - job->progress_us < PROGRESS_INTERVAL_US)
-    return;
-  job->progress_us = now_us;
-  job->options->progress (job->options->progress_data, sim_replay_progress (job->replay), now_ps);
-}
-
+/* SimReplayOptions.pause */
 static bool
-job_running (void *client, int64_t now_ps)
+job_pause (void *data)
 {
-  Job *job = client;
+  Job *job = data;
 
-  if (now_ps > 0)
-    job_progress (job, now_ps);
-  /* One that is about to fail is not worth to be saved. */
-  return job->options->pause == NULL || sim_replay_has_failed (job->replay) ||
-         job->options->pause (job->options->pause_data, job, &job->stopped);
+  return job->options->pause (job->options->pause_data, job, &job->stopped);
 }
-
-static void
-progress (Job *job, int64_t now_ps)
-{
-  if (++job->n_callbacks % PROGRESS_CALLBACKS == 0)
-    job_progress (job, now_ps);
-}
-
-static void
-job_delivered (void *client, const SimMessage *message, int64_t now_ps)
-{
-  Job *job = client;
-
-  progress (job, now_ps);
-  sim_replay_client.delivered (job->replay, message, now_ps);
-}
-
-static void
-job_timer (void *client, uint32_t rank, uint64_t cookie, int64_t now_ps)
-{
-  Job *job = client;
-
-  progress (job, now_ps);
-  sim_replay_client.timer (job->replay, rank, cookie, now_ps);
-}
-
-static void
-job_sent (void *client, const SimMessage *message, int64_t now_ps)
-{
-  Job *job = client;
-
-  progress (job, now_ps);
-  sim_replay_client.sent (job->replay, message, now_ps);
-}
-
-static void
-job_prefetch (void *client, const SimMessage *message, uint32_t step)
-{
-  sim_replay_client.prefetch (((Job *) client)->replay, message, step);
-}
-
-static const SimClient job_client = {
-  .delivered = job_delivered,
-  .timer = job_timer,
-  .sent = job_sent,
-  .running = job_running,
-  .prefetch = job_prefetch,
-};
 
 static gboolean
 run_network (Job *job, SimNetwork *network, GError **error)
 {
   gboolean done;
 
-  network->windows_per_call = job->options->windows_per_pause;
+  for (uint32_t part = 0; part < sim_network_n_parts (network); part++)
+    sim_network_part (network, part)->windows_per_call = job->options->windows_per_pause;
   if (job->resume == NULL)
     return sim_replay_run (job->replay, network, error);
   done = sim_replay_resume (job->replay, network, job->resume, error);
@@ -350,40 +282,47 @@ run_network (Job *job, SimNetwork *network, GError **error)
 }
 
 static gboolean
-replay_once (Job *job, bool recorded_sources, GError **error)
+replay_once (Job *job, bool recorded_sources, uint32_t n_threads, GError **error)
 {
   SimReplayOptions options = { .compute_scale = job->options->compute_scale,
                                .policy = job->options->policy,
                                .recorded_sources = recorded_sources,
-                               .timeline = job->options->timeline };
+                               .timeline = job->options->timeline,
+                               .progress = job->options->progress,
+                               .progress_data = job->options->progress_data,
+                               .pause = job->options->pause == NULL ? NULL : job_pause,
+                               .pause_data = job };
   RoutePolicy policy = job->options->policy;
   SimEdges *edges = NULL;
+  SimReplay *replay = sim_replay_new (job->trace, job->machine, job->mapping, &options, error);
   SimNetwork *network;
   gboolean done;
 
-  job->replay = sim_replay_new (job->trace, job->machine, job->mapping, &options, error);
-  if (job->replay == NULL)
+  if (replay == NULL)
     return FALSE;
   if (job->options->network == SIM_NETWORK_FLOW)
-    network =
-        sim_flow_new (job->machine, job->paths, job->mapping, policy, &job_client, job, error);
+    network = sim_flow_new (job->machine, job->paths, job->mapping, policy, &sim_replay_client,
+                            replay, error);
   else if (job->machine->fabric != NULL)
-    network = sim_ib_new (job->machine, job->paths, job->mapping, &job_client, job, error);
+    network =
+        sim_ib_new (job->machine, job->paths, job->mapping, &sim_replay_client, replay, error);
   else
-    network = sim_packet_new (job->machine, job->mapping, policy, &job_client, job, error);
+    network = sim_packet_new (job->machine, job->mapping, policy, n_threads, &sim_replay_client,
+                              replay, error);
+  job->replay = replay;
   done = network != NULL && run_network (job, network, error);
   if (done) {
     /* The record outlives the replay. */
-    job->run->result = *sim_replay_result (job->replay);
+    job->run->result = *sim_replay_result (replay);
     job->run->result.ranks =
         g_memdup2 (job->run->result.ranks, job->run->result.n_ranks * sizeof (SimRankTimes));
     g_ptr_array_ref (job->run->result.warnings);
     job->run->counters = g_steal_pointer (&network->counters);
-    edges = sim_replay_take_edges (job->replay);
+    edges = sim_replay_take_edges (replay);
   }
-  job->knows_sources = sim_replay_knows_sources (job->replay);
+  job->knows_sources = sim_replay_knows_sources (replay);
   sim_network_free (network);
-  sim_replay_free (job->replay);
+  sim_replay_free (replay);
   /* Not before: the sorted edges take the room that replay and network had. */
   if (done)
     sim_features_compute (job->run->features, job->paths, job->mapping, edges, job->run->counters);
@@ -394,18 +333,27 @@ replay_once (Job *job, bool recorded_sources, GError **error)
 /* A receive from any source that gets another one than it got when recorded
  * may leave a later receive without its message.  The program would have gone
  * another way, which the trace does not have.  The flow network can be made
- * only once in a process. */
+ * only once in a process.
+ *
+ * Of several errors threads may find another one first than one thread does, which therefore
+ * looks for it again: all that fails fails with the same message. */
 static gboolean
 run_replay (Job *job, GError **error)
 {
   g_autoptr (GError) second = NULL;
   bool is_second = job->trouble != NULL; /* one that is resumed may be it already */
+  uint32_t n_threads = job->options->timeline == NULL ? MAX (1, job->options->n_threads) : 1;
 
-  if (!is_second && replay_once (job, false, &job->trouble))
+  if (!is_second && replay_once (job, false, n_threads, &job->trouble))
     return TRUE;
+  if (n_threads > 1 && (g_error_matches (job->trouble, SIM_ERROR, SIM_ERROR_TRACE) ||
+                        g_error_matches (job->trouble, SIM_ERROR, SIM_ERROR_MISMATCH))) {
+    g_clear_error (&job->trouble);
+    return replay_once (job, false, 1, error);
+  }
   if (is_second || (g_error_matches (job->trouble, SIM_ERROR, SIM_ERROR_DEADLOCK) &&
                     job->knows_sources && job->options->network == SIM_NETWORK_PACKET)) {
-    if (replay_once (job, true, &second)) {
+    if (replay_once (job, true, n_threads, &second)) {
       g_ptr_array_add (job->run->warnings,
                        g_strdup ("receives from any source were replayed with the sources they got "
                                  "when recorded, as the trace cannot end otherwise"));

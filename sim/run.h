@@ -23,6 +23,8 @@ typedef struct {
   double compute_scale;
   uint64_t seed;
   SimTimeline *timeline; /* of packet and flow; borrowed, NULL: none */
+  uint32_t n_threads;    /* at most so many, on tori in packet without a timeline; 0: one.  Nothing
+                          * but the wall time depends on it */
   /* Called now and then with the share done (0..1) and simulated time, which is 0 in
    * load; may be NULL. */
   void (*progress) (void *data, double share, int64_t now_ps);

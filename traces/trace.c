@@ -31,6 +31,7 @@ struct Trace {
   GPtrArray *notes;    /* (element-type utf8) */
   GPtrArray *warnings; /* (element-type utf8) */
   GHashTable *warned;  /* set of the strings in warnings */
+  guint n_opened;      /* warnings that opening it found */
   GMutex lock;         /* of warnings and warned */
   char *hash;
   char *stamp; /* of the files that the hash is of; NULL before, and of patterns */
@@ -66,7 +67,9 @@ trace_open_as (const TraceFormat *format, const char *path, const TraceOptions *
     trace->reading = g_strdup_printf ("\nregion %s\nlossy %d\n",
                                       options->from_region != NULL ? options->from_region : "",
                                       options->allow_lossy);
+  trace->n_opened = G_MAXUINT;
   trace->state = format->open (trace, path, options, &trace->n_ranks, trace->files, error);
+  trace->n_opened = trace->warnings->len;
   return trace->state != NULL ? g_steal_pointer (&trace) : NULL;
 }
 
@@ -229,18 +232,21 @@ TraceCollectives
 trace_collectives (const Trace *trace)
 {
   TraceCollectives collectives = trace->format->collectives;
+  GMutex *lock = (GMutex *) &trace->lock;
 
   for (guint i = 0; i < G_N_ELEMENTS (formats); i++)
     if (g_strcmp0 (formats[i]->name, trace->source_format) == 0)
       collectives = formats[i]->collectives;
+  g_mutex_lock (lock);
   for (guint i = 0; i < trace->warnings->len; i++) {
     const char *warning = trace->warnings->pdata[i];
 
     if (strstr (warning, TRACE_WARNING_NO_COMMUNICATORS) != NULL)
-      return TRACE_COLLECTIVES_MIXED;
+      collectives = TRACE_COLLECTIVES_MIXED;
     if (strstr (warning, TRACE_WARNING_NO_SIZE) != NULL)
       collectives = MAX (collectives, TRACE_COLLECTIVES_WITHOUT_SIZES);
   }
+  g_mutex_unlock (lock);
   return collectives;
 }
 
@@ -339,8 +345,13 @@ trace_warn (Trace *trace, const char *format, ...)
 
   g_mutex_lock (&trace->lock);
   if (!g_hash_table_contains (trace->warned, message)) {
+    guint place = trace->warnings->len;
+
+    /* Streams are read in any order. */
+    while (place > trace->n_opened && strcmp (message, trace->warnings->pdata[place - 1]) < 0)
+      place--;
     g_hash_table_add (trace->warned, message);
-    g_ptr_array_add (trace->warnings, g_steal_pointer (&message));
+    g_ptr_array_insert (trace->warnings, (gint) place, g_steal_pointer (&message));
   }
   g_mutex_unlock (&trace->lock);
 }

@@ -70,7 +70,8 @@ const char *trace_source (const Trace *trace, const char **hash);
 
 /* Gaps of the source, and repairs made while reading so far, for people:
  * "window without MPI_Finalize", "rank 3 truncated after 812 calls".  Each
- * message once, in the order found.  Borrowed, valid until the next call on
+ * message once: those of opening in the order found, then those of reading
+ * in alphabetical order.  Borrowed, valid until the next call on
  * the trace. */
 const GPtrArray *trace_warnings (const Trace *trace);
 

@@ -34,9 +34,10 @@ validation_pattern_run (const TopoMachine *machine, RoutePolicy policy, const Ro
 
   for (uint32_t node = 0; node < n_nodes; node++)
     nodes[node] = node;
-  network = paths != NULL
-                ? sim_ib_new (machine, paths, &mapping, &pattern_client, delivered_ps, error)
-                : sim_packet_new (machine, &mapping, policy, &pattern_client, delivered_ps, error);
+  network =
+      paths != NULL
+          ? sim_ib_new (machine, paths, &mapping, &pattern_client, delivered_ps, error)
+          : sim_packet_new (machine, &mapping, policy, 1, &pattern_client, delivered_ps, error);
   if (network == NULL)
     return NULL;
   for (uint32_t i = 0; i < n_messages; i++)

@@ -293,8 +293,7 @@ init (IbNetwork *net, GError **error)
   make_record (&net->pairs, (void **) &net->pair, sizeof (IbPair), offsetof (IbPair, next));
   make_record (&net->requests, (void **) &net->request, sizeof (IbRequest),
                offsetof (IbRequest, next));
-  make_record (&net->engine.messages, (void **) &net->engine.message, sizeof (Message),
-               offsetof (Message, next));
+  packet_engine_make_messages (&net->engine);
   return TRUE;
 }
 
@@ -508,7 +507,7 @@ ib_network_send (SimNetwork *base, const SimMessage *public, int64_t at_ps)
 {
   IbNetwork *net = (IbNetwork *) base;
   uint32_t message_index = packet_engine_message (&net->engine, public, at_ps);
-  Message *message = &net->engine.message[message_index];
+  Message *message = message_at (&net->engine, message_index);
   const uint32_t *node = net->engine.mapping->node;
   uint32_t from = node[public->source_rank], to = node[public->destination_rank];
   uint32_t port, destination, source, index;
@@ -583,6 +582,7 @@ collect_counters (IbNetwork *net)
     };
   }
   packet_engine_count (&net->engine);
+  net->engine.base.counters->events = net->engine.calendar.n_events;
 }
 
 static gboolean

@@ -325,7 +325,7 @@ transmit (IbNetwork *net, uint32_t index, IbPort *port, IbLane *lane, uint32_t p
 
   packet->port = port->peer;
   if (port->to_adapter) {
-    __builtin_prefetch (&net->engine.message[packet->message], 1);
+    __builtin_prefetch (message_at (&net->engine, packet->message), 1);
     ib_add (net, IB_RECEIVE, &net->port[port->peer], packet_index, at_ps + sending_ps);
   } else if (G_UNLIKELY (ib_arrivals (net))) {
     packet->time_ps = at_ps + sending_ps;
@@ -793,7 +793,7 @@ post (IbNetwork *net, uint32_t index)
 {
   const TopoParameters *p = net->parameters;
   IbRequest *request = &net->request[index];
-  const SimMessage *public = &net->engine.message[request->message].public;
+  const SimMessage *public = &message_at (&net->engine, request->message)->public;
   uint32_t port = net->tables->destination_port[request->back];
   IbAdapter *adapter = &net->adapter[net->fabric->ports[port].device];
   int64_t start_ps = MAX (net->engine.now_ps, adapter->post_ps);
@@ -862,7 +862,7 @@ static void
 answer (IbNetwork *net, uint32_t message, uint32_t kind, uint32_t flags)
 {
   const TopoParameters *p = net->parameters;
-  const IbRequest *request = &net->request[net->engine.message[message].next];
+  const IbRequest *request = &net->request[message_at (&net->engine, message)->next];
   uint32_t index = take_packet (net);
 
   net->packet[index] = (IbPacket){
@@ -883,7 +883,7 @@ answer (IbNetwork *net, uint32_t message, uint32_t kind, uint32_t flags)
 static void
 end_request (IbNetwork *net, uint32_t message)
 {
-  uint32_t index = net->engine.message[message].next;
+  uint32_t index = message_at (&net->engine, message)->next;
 
   if (--net->request[index].ends > 0)
     return;
@@ -927,12 +927,12 @@ receive_data (IbNetwork *net, const IbPacket *packet)
   return_credits (net, packet->port, packet->vl, packet->blocks, written_ps);
   if (!packet_engine_received (&net->engine, packet->message, packet->user_bytes, written_ps)) {
     if (marked) {
-      net->request[net->engine.message[packet->message].next].ends++;
+      net->request[message_at (&net->engine, packet->message)->next].ends++;
       answer (net, packet->message, IB_PACKET_CN, IB_FLAG_BECN);
     }
     return;
   }
-  complete_ps = MAX (net->engine.message[packet->message].last_ps, adapter->complete_ps);
+  complete_ps = MAX (message_at (&net->engine, packet->message)->last_ps, adapter->complete_ps);
   adapter->complete_ps = complete_ps + p->hca.message_gap_ps;
   ib_add (net, IB_DELIVER, &net->port[packet->port], packet->message,
           complete_ps + p->hca.receive_latency_ps);
@@ -942,13 +942,13 @@ receive_data (IbNetwork *net, const IbPacket *packet)
 static void
 receive_protocol (IbNetwork *net, const IbPacket *packet)
 {
-  const IbRequest *request = &net->request[net->engine.message[packet->message].next];
+  const IbRequest *request = &net->request[message_at (&net->engine, packet->message)->next];
   uint32_t message = packet->message;
 
   return_credits (net, packet->port, packet->vl, packet->blocks, net->engine.now_ps);
   if ((packet->flags & IB_FLAG_BECN) != 0)
     slow_down (net, &net->pair[request->pair]);
-  if (packet->kind == IB_PACKET_ACK && net->engine.message[message].public.acknowledge)
+  if (packet->kind == IB_PACKET_ACK && message_at (&net->engine, message)->public.acknowledge)
     ib_add (net, IB_SENT, &net->port[packet->port], message,
             net->engine.now_ps + net->parameters->hca.receive_latency_ps);
   else
@@ -972,9 +972,9 @@ receive (IbNetwork *net, uint32_t index)
 static void
 deliver (IbNetwork *net, uint32_t index)
 {
-  SimMessage message = net->engine.message[index].public;
+  SimMessage message = message_at (&net->engine, index)->public;
 
-  g_assert (net->engine.message[index].bytes_left == 0);
+  g_assert (message_at (&net->engine, index)->bytes_left == 0);
   end_request (net, index);
   net->engine.base.client->delivered (net->engine.base.client_data, &message, net->engine.now_ps);
 }
@@ -982,7 +982,7 @@ deliver (IbNetwork *net, uint32_t index)
 static void
 acknowledged (IbNetwork *net, uint32_t index)
 {
-  SimMessage message = net->engine.message[index].public;
+  SimMessage message = message_at (&net->engine, index)->public;
 
   end_request (net, index);
   net->engine.base.client->sent (net->engine.base.client_data, &message, net->engine.now_ps);
@@ -1419,7 +1419,7 @@ ib_run_windows (IbNetwork *net)
   Calendar *calendar = &net->engine.calendar;
   uint64_t event;
 
-  packet_engine_begin (&net->engine);
+  net->engine.progress = packet_engine_progress (&net->engine);
   while (packet_engine_goes_on (&net->engine, calendar->n_events, net->engine.now_ps)) {
     if (!calendar_next_window (calendar))
       return true;
@@ -1427,7 +1427,8 @@ ib_run_windows (IbNetwork *net)
       net->engine.now_ps = calendar_time_ps (calendar, event);
       dispatch (net, event);
     }
-    if (!packet_engine_moves (&net->engine, net->packets.n_taken > 0))
+    if (!packet_engine_moves (&net->engine, packet_engine_progress (&net->engine),
+                              net->packets.n_taken > 0))
       return true;
   }
   return false;

@@ -398,7 +398,7 @@ check_against_packets (const char *spec)
   fixture_init (&it, spec);
   mapping = topo_mapping_new (NULL, it.machine, it.counters->n_nodes, &error);
   g_assert_no_error (error);
-  network = sim_packet_new (it.machine, mapping, ROUTE_POLICY_DETERMINISTIC, &client,
+  network = sim_packet_new (it.machine, mapping, ROUTE_POLICY_DETERMINISTIC, 1, &client,
                             &delivered_bytes, &error);
   g_assert_no_error (error);
   for (uint32_t i = 0; i < 2000; i++) {
@@ -444,8 +444,8 @@ test_same_fifos_as_packets (void)
   fixture_init (&it, "bgq:2x4x2x2x2");
   mapping = topo_mapping_new (NULL, it.machine, it.counters->n_nodes, &error);
   g_assert_no_error (error);
-  network =
-      sim_packet_new (it.machine, mapping, ROUTE_POLICY_DEFAULT, &client, &delivered_bytes, &error);
+  network = sim_packet_new (it.machine, mapping, ROUTE_POLICY_DEFAULT, 1, &client, &delivered_bytes,
+                            &error);
   g_assert_no_error (error);
   for (uint32_t i = 0; i < 1000; i++) {
     SimMessage message = random_message (it.machine, it.counters->n_nodes);

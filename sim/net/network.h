@@ -10,8 +10,13 @@
  * touch only the state of ranks of that node, and may send and set timers
  * only from that node - so that a network may run nodes in parallel.  What
  * ranks of different nodes share (the hardware collectives) goes through
- * sim_network_timer() of another node's rank at least
- * sim_network_lookahead_ps() later.
+ * sim_network_shared_timer().
+ *
+ * A network may be cut into parts, runs of nodes that threads of their own
+ * simulate.  Each part is a SimNetwork, the first is the network itself; its
+ * callbacks come on its thread with its client_data, and send and set timers
+ * with it.  Before the run, all parts may be used from one thread, each for its
+ * ranks.  What a client gives out must not depend on the parts.
  *
  * Callbacks of one node come in the order of their times; equal times in an
  * order that depends on the messages alone, never on the order of execution;
@@ -83,9 +88,10 @@ typedef struct {
    * source, whose software may see it; in the context of the source.  NULL:
    * the client never asks. */
   void (*sent) (void *client, const SimMessage *message, int64_t now_ps);
-  /* The run goes on: some ten times a second, so that a long message shows as progress.  The network
-   * stands between two of its windows, so that its state, and its client's, may be dumped.  False:
-   * the run ends here, with SIM_ERROR_STOPPED.  NULL: not needed.  Packet networks alone. */
+  /* The run goes on: some ten times a second, so that a long message shows as progress.  With the
+   * first part's client_data, between two windows, while no part works: the network's state, and its
+   * client's, may be dumped.  False: the run ends here, with SIM_ERROR_STOPPED.  NULL: not needed.
+   * Packet networks alone. */
   bool (*running) (void *client, int64_t now_ps);
   /* The message will be delivered soon, unless something comes between: the client may fetch into
    * the caches what it is going to touch, and nothing else.  Called with steps 0, 1 ...
@@ -107,12 +113,17 @@ typedef struct {
   void (*free) (SimNetwork *self);
   void (*send) (SimNetwork *self, const SimMessage *message, int64_t at_ps);
   void (*timer) (SimNetwork *self, uint32_t rank, uint64_t cookie, int64_t at_ps);
+  /* NULL: as timer */
+  void (*shared_timer) (SimNetwork *self, uint32_t rank, uint64_t cookie, int64_t at_ps);
   gboolean (*run) (SimNetwork *self, GError **error);
   void (*dump) (SimNetwork *self, BaseDump *dump); /* NULL: it cannot be saved */
 } SimNetworkClass;
 
 struct SimNetwork {
   const SimNetworkClass *class;
+  SimNetwork **parts;            /* [n_parts] the first is this; NULL: it is in one piece */
+  uint32_t n_parts;              /* of the whole network */
+  uint32_t first_node, end_node; /* of this part; without parts: 0, 0 */
   const SimClient *client;
   void *client_data;
   int64_t lookahead_ps;  /* shortest time in which nodes can affect each other */
@@ -121,6 +132,18 @@ struct SimNetwork {
   /* SimClient.running is called after so many windows at the latest; 0: the usual number. */
   uint32_t windows_per_call;
 };
+
+static inline uint32_t
+sim_network_n_parts (const SimNetwork *network)
+{
+  return network->parts == NULL ? 1 : network->n_parts;
+}
+
+static inline SimNetwork *
+sim_network_part (SimNetwork *network, uint32_t part)
+{
+  return network->parts == NULL ? network : network->parts[part];
+}
 
 /* at_ps must not be before the time of the callback it is called from (0
  * before the run). */
@@ -134,6 +157,19 @@ static inline void
 sim_network_timer (SimNetwork *network, uint32_t rank, uint64_t cookie, int64_t at_ps)
 {
   network->class->timer (network, rank, cookie, at_ps);
+}
+
+/* The same for what ranks of several nodes share, such as that all have met: the rank may be of any
+ * node and any part; at_ps is at least the lookahead after the callback.  It does not matter in
+ * whose callback of a window they are set: those of one node at one instant fire by cookie, equal
+ * ones in the order in which they were set. */
+static inline void
+sim_network_shared_timer (SimNetwork *network, uint32_t rank, uint64_t cookie, int64_t at_ps)
+{
+  if (network->class->shared_timer != NULL)
+    network->class->shared_timer (network, rank, cookie, at_ps);
+  else
+    network->class->timer (network, rank, cookie, at_ps);
 }
 
 /* Runs until nothing is left to do. */
@@ -154,10 +190,11 @@ sim_network_dump (SimNetwork *network, BaseDump *dump)
 }
 
 /* Both borrow machine and mapping until freed.  `client` is called with
- * client_data. */
+ * client_data, which the caller may change for each part.  In at most n_threads
+ * parts; 0 counts as 1. */
 SimNetwork *
 sim_packet_new (const TopoMachine *machine, const TopoMapping *mapping, RoutePolicy policy,
-                const SimClient *client, void *client_data, GError **error);
+                uint32_t n_threads, const SimClient *client, void *client_data, GError **error);
 /* The same for a fabric; borrows `paths` too. */
 SimNetwork *
 sim_ib_new (const TopoMachine *machine, const RoutePaths *paths, const TopoMapping *mapping,

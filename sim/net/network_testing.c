@@ -113,7 +113,7 @@ bench_torus (const char *spec, const char *const *settings, RoutePolicy policy, 
   GError *error = NULL;
 
   bench->network =
-      sim_packet_new (bench->machine, bench->mapping, policy, &log_client, bench, &error);
+      sim_packet_new (bench->machine, bench->mapping, policy, 1, &log_client, bench, &error);
   g_assert_no_error (error);
   return bench;
 }

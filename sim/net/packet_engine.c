@@ -62,10 +62,14 @@ packet_engine_count (PacketEngine *engine)
   SimCounters *counters = engine->base.counters;
 
   counters->has_buffers = true;
-  counters->packets = engine->n_packets;
-  counters->packet_hops = engine->n_hops;
-  counters->messages = engine->n_messages;
-  counters->events = engine->calendar.n_events;
+  counters->packets = counters->packet_hops = counters->messages = 0;
+  for (uint32_t part = 0; part < sim_network_n_parts (&engine->base); part++) {
+    const PacketEngine *it = (PacketEngine *) sim_network_part (&engine->base, part);
+
+    counters->packets += it->n_packets;
+    counters->packet_hops += it->n_hops;
+    counters->messages += it->n_messages;
+  }
 }
 
 void
@@ -75,11 +79,19 @@ packet_engine_free (PacketEngine *engine)
     sim_schedule_free (engine->schedule);
   if (engine->calendar.ring)
     calendar_clear (&engine->calendar);
+  g_free (engine->timer);
+  if (engine->part > 0)
+    return;
   sim_counters_free (engine->base.counters);
   if (engine->base.memory != NULL)
     sim_memory_free (engine->base.memory);
-  g_free (engine->message);
-  g_free (engine->timer);
+  if (engine->table == NULL)
+    return;
+  for (uint32_t segment = 0; segment < engine->table->n_segments; segment++)
+    g_free (engine->table->segment[segment]);
+  g_free (engine->table->segment);
+  g_free (engine->table->part);
+  g_free (engine->table);
 }
 
 /* --- Saving and loading --- */
@@ -102,6 +114,27 @@ packet_pool_dump (Pool *pool, void **records, size_t size, BaseDump *dump)
   base_dump_bytes (dump, *records, n * size);
 }
 
+static Message *
+new_segment (void)
+{
+  return g_new0 (Message, MESSAGE_SEGMENT);
+}
+
+static void
+dump_messages (MessageTable *table, BaseDump *dump)
+{
+  uint32_t n = (uint32_t) base_dump_count (dump, table->n_segments, sizeof (Message));
+
+  if (base_dump_loads (dump)) {
+    table->n_segments = MIN (n, MESSAGE_SEGMENTS);
+    for (uint32_t segment = 0; segment < table->n_segments; segment++)
+      table->segment[segment] = new_segment ();
+  }
+  base_dump_array (dump, table->part, table->n_segments, sizeof *table->part);
+  for (uint32_t segment = 0; segment < table->n_segments; segment++)
+    base_dump_array (dump, table->segment[segment], MESSAGE_SEGMENT, sizeof (Message));
+}
+
 void
 packet_engine_dump (PacketEngine *engine, BaseDump *dump)
 {
@@ -110,15 +143,19 @@ packet_engine_dump (PacketEngine *engine, BaseDump *dump)
   BASE_DUMP_VALUE (dump, engine->n_packets);
   BASE_DUMP_VALUE (dump, engine->n_hops);
   BASE_DUMP_VALUE (dump, engine->n_messages);
+  BASE_DUMP_VALUE (dump, engine->n_timers);
   BASE_DUMP_VALUE (dump, engine->payload_sent);
   BASE_DUMP_VALUE (dump, engine->payload_received);
   BASE_DUMP_VALUE (dump, engine->idle_windows);
-  packet_pool_dump (&engine->messages, (void **) &engine->message, sizeof (Message), dump);
+  BASE_DUMP_VALUE (dump, engine->messages);
   packet_pool_dump (&engine->timers, (void **) &engine->timer, sizeof (Timer), dump);
   if (engine->schedule != NULL)
     sim_schedule_dump (engine->schedule, dump);
   if (engine->calendar.ring != NULL)
     calendar_dump (&engine->calendar, dump);
+  if (engine->part > 0)
+    return;
+  dump_messages (engine->table, dump);
   sim_counters_dump (engine->base.counters, dump);
   if (engine->base.memory != NULL)
     sim_memory_dump (engine->base.memory, dump);
@@ -127,12 +164,10 @@ packet_engine_dump (PacketEngine *engine, BaseDump *dump)
 /* --- The run --- */
 
 bool
-packet_engine_call (PacketEngine *engine, uint64_t n_events, int64_t now_ps)
+packet_engine_call (PacketEngine *engine, int64_t now_ps)
 {
   const SimNetwork *base = &engine->base;
 
-  engine->windows_left = base->windows_per_call > 0 ? base->windows_per_call : WINDOWS_PER_CALL;
-  engine->call_events = n_events + EVENTS_PER_CALL;
   return base->client->running == NULL || base->client->running (base->client_data, now_ps);
 }
 
@@ -145,14 +180,48 @@ packet_engine_stopped (GError **error)
 
 /* --- Messages and timers --- */
 
+/* Other parts learn of the segment with the first packet of one of its messages. */
+static void
+add_segment (PacketEngine *engine)
+{
+  MessageTable *table = engine->table;
+  uint32_t segment = __atomic_fetch_add (&table->n_segments, 1, __ATOMIC_RELAXED);
+
+  g_assert (segment < MESSAGE_SEGMENTS);
+  table->segment[segment] = new_segment ();
+  /* A small run needs a part of one. */
+  if (segment > 0)
+    packet_advise_huge_pages (table->segment[segment], MESSAGE_SEGMENT * sizeof (Message));
+  table->part[segment] = (uint16_t) engine->part;
+  engine->messages.n = segment << MESSAGE_SEGMENT_BITS;
+  engine->messages.capacity = engine->messages.n + MESSAGE_SEGMENT;
+}
+
+void
+packet_engine_make_messages (PacketEngine *engine)
+{
+  engine->table = g_new0 (MessageTable, 1);
+  engine->table->segment = g_new0 (Message *, MESSAGE_SEGMENTS);
+  engine->table->part = g_new0 (uint16_t, MESSAGE_SEGMENTS);
+}
+
 uint32_t
 packet_engine_message (PacketEngine *engine, const SimMessage *message, int64_t at_ps)
 {
-  uint32_t index = pool_take (&engine->messages, (void **) &engine->message, sizeof (Message),
-                              offsetof (Message, next));
+  Pool *pool = &engine->messages;
+  uint32_t index;
 
   g_assert (at_ps >= engine->now_ps);
-  engine->message[index] = (Message){
+  if (pool->first_free != 0) {
+    index = pool->first_free - 1;
+    pool->first_free = message_at (engine, index)->next;
+  } else {
+    if (pool->n == pool->capacity)
+      add_segment (engine);
+    index = pool->n++;
+  }
+  pool->n_taken++;
+  *message_at (engine, index) = (Message){
     .public = *message,
     .bytes_left = message->bytes,
     .next = PACKET_NONE,
@@ -162,10 +231,11 @@ packet_engine_message (PacketEngine *engine, const SimMessage *message, int64_t 
 }
 
 void
-packet_engine_give_message (PacketEngine *engine, uint32_t message)
+packet_engine_give_message (PacketEngine *engine, uint32_t index)
 {
-  pool_give (&engine->messages, engine->message, sizeof (Message), offsetof (Message, next),
-             message);
+  message_at (engine, index)->next = engine->messages.first_free;
+  engine->messages.first_free = index + 1;
+  engine->messages.n_taken--;
 }
 
 uint32_t
@@ -184,6 +254,7 @@ packet_engine_timer_due (PacketEngine *engine, uint32_t index)
 {
   Timer timer = engine->timer[index];
 
+  engine->n_timers++;
   pool_give (&engine->timers, engine->timer, sizeof (Timer), offsetof (Timer, next), index);
   engine->base.client->timer (engine->base.client_data, timer.rank, timer.cookie, engine->now_ps);
 }

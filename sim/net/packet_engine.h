@@ -54,6 +54,19 @@ typedef struct {
   uint32_t next;
 } Timer;
 
+/* The messages of all parts of a network.  A packet's message may be received by another part than
+ * sends it, so that records must not move: they are in segments.  A part hands out the records of
+ * its own segments, and gets them back. */
+#define MESSAGE_SEGMENT_BITS 15u
+#define MESSAGE_SEGMENT      (1u << MESSAGE_SEGMENT_BITS)
+#define MESSAGE_SEGMENTS     (1u << (32 - MESSAGE_SEGMENT_BITS))
+
+typedef struct {
+  Message **segment;   /* [MESSAGE_SEGMENTS], n_segments of them made */
+  uint16_t *part;      /* [MESSAGE_SEGMENTS] whose it is */
+  uint32_t n_segments; /* changed by all parts, atomically */
+} MessageTable;
+
 /* A growing array of records addressed by index; free ones are chained
  * through a uint32_t in each of them. */
 typedef struct {
@@ -68,10 +81,11 @@ typedef struct {
   Calendar calendar;
   int64_t now_ps;
 
-  Message *message;
+  MessageTable *table; /* owned by the first part */
+  uint32_t part;       /* of the network */
   Timer *timer;
   Pool messages, timers;
-  uint64_t n_packets, n_hops, n_messages, payload_sent, payload_received;
+  uint64_t n_packets, n_hops, n_messages, n_timers, payload_sent, payload_received;
 
   uint64_t progress;     /* packet_engine_progress() of the last window in which something moved */
   uint32_t idle_windows; /* since then, while packets were pending */
@@ -90,7 +104,8 @@ void packet_advise_huge_pages (void *records, size_t bytes);
 /* Time of so many bytes, to the nearest picosecond. */
 int64_t packet_bytes_ps (uint64_t bytes, double bandwidth_Bps);
 
-/* Frees the schedule, the pools, the counters and the nodes' memory. */
+/* Frees the schedule and the pools; of the first part, the counters, the messages and the nodes'
+ * memory too. */
 void packet_engine_free (PacketEngine *engine);
 
 /* What the engine has: schedule, pools, counters and the nodes' memory. */
@@ -141,8 +156,25 @@ pool_give (Pool *pool, void *records, size_t size, size_t next_offset, uint32_t 
 
 /* --- Messages and timers --- */
 
+static inline Message *
+message_at (const PacketEngine *engine, uint32_t index)
+{
+  return &engine->table->segment[index >> MESSAGE_SEGMENT_BITS][index & (MESSAGE_SEGMENT - 1)];
+}
+
+/* The part that a message's record belongs to. */
+static inline uint32_t
+message_home (const PacketEngine *engine, uint32_t index)
+{
+  return engine->table->part[index >> MESSAGE_SEGMENT_BITS];
+}
+
+/* The table of the first part, which others share. */
+void packet_engine_make_messages (PacketEngine *engine);
+
 /* A record of the message, no packet of it counted yet. */
 uint32_t packet_engine_message (PacketEngine *engine, const SimMessage *message, int64_t at_ps);
+/* The message belongs to this part. */
 void packet_engine_give_message (PacketEngine *engine, uint32_t message);
 
 /* A record of the timer; the router lets it come due. */
@@ -156,7 +188,7 @@ static inline bool
 packet_engine_received (PacketEngine *engine, uint32_t index, uint32_t payload_bytes,
                         int64_t in_memory_ps)
 {
-  Message *message = &engine->message[index];
+  Message *message = message_at (engine, index);
 
   message->last_ps = MAX (message->last_ps, in_memory_ps);
   message->bytes_left -= payload_bytes;
@@ -175,31 +207,36 @@ packet_engine_progress (const PacketEngine *engine)
 /* The error of a run that the client ended; FALSE. */
 gboolean packet_engine_stopped (GError **error);
 
-static inline void
-packet_engine_begin (PacketEngine *engine)
+/* Before each window, with the events so far: whether SimClient.running is to be called. */
+static inline bool
+packet_engine_call_is_due (PacketEngine *engine, uint64_t n_events)
 {
-  engine->progress = packet_engine_progress (engine);
+  uint32_t windows = engine->base.windows_per_call;
+
+  if (G_LIKELY (engine->windows_left > 1 && n_events < engine->call_events)) {
+    engine->windows_left--;
+    return false;
+  }
+  engine->windows_left = windows > 0 ? windows : WINDOWS_PER_CALL;
+  engine->call_events = n_events + EVENTS_PER_CALL;
+  return true;
 }
 
-/* Before each window, with the events so far and the time to which it comes: false when the client
- * ends the run. */
-bool packet_engine_call (PacketEngine *engine, uint64_t n_events, int64_t now_ps);
+/* Calls it with the time to which the run comes; false when the client ends the run. */
+bool packet_engine_call (PacketEngine *engine, int64_t now_ps);
+
 static inline bool
 packet_engine_goes_on (PacketEngine *engine, uint64_t n_events, int64_t now_ps)
 {
-  if (G_LIKELY (engine->windows_left > 1 && n_events < engine->call_events)) {
-    engine->windows_left--;
-    return true;
-  }
-  return packet_engine_call (engine, n_events, now_ps);
+  return !packet_engine_call_is_due (engine, n_events) || packet_engine_call (engine, now_ps);
 }
 
-/* After each window; false when nothing has moved for too long. */
+/* After each window, with the progress so far; false when nothing has moved for too long. */
 static inline bool
-packet_engine_moves (PacketEngine *engine, bool is_pending)
+packet_engine_moves (PacketEngine *engine, uint64_t progress, bool is_pending)
 {
-  if (packet_engine_progress (engine) != engine->progress || !is_pending) {
-    engine->progress = packet_engine_progress (engine);
+  if (progress != engine->progress || !is_pending) {
+    engine->progress = progress;
     engine->idle_windows = 0;
     return true;
   }

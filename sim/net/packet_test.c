@@ -306,8 +306,8 @@ test_limits_are_refused (void)
       topo_parameters_set (&machine->parameters, pair[0], pair[1], &error);
       g_assert_no_error (error);
     }
-    g_assert_null (
-        sim_packet_new (machine, mapping, ROUTE_POLICY_DEFAULT, &(SimClient){ 0 }, NULL, &error));
+    g_assert_null (sim_packet_new (machine, mapping, ROUTE_POLICY_DEFAULT, 1, &(SimClient){ 0 },
+                                   NULL, &error));
     g_assert_error (error, SIM_ERROR, SIM_ERROR_NETWORK);
     g_assert_nonnull (strstr (error->message, settings[i][at]));
   }

@@ -30,13 +30,14 @@ random_set_parameters (TopoParameters *parameters, const RandomSetting *settings
   }
 }
 
+/* What belongs to a part of the network. */
 typedef struct {
   const RandomProgram *program;
-  SimNetwork *network;
+  SimNetwork *network; /* the part */
+  uint64_t *order;     /* [node] deliveries, acknowledgements and timers, with their times */
   uint64_t n_sent, n_delivered, n_timers;
-  uint64_t *order;       /* [node] deliveries, acknowledgements and timers, with their times */
-  uint32_t windows_left; /* until the network is saved; 0: it is not */
-  FILE *saved;
+  uint32_t windows_left; /* of the first part: until the network is saved; 0: it is not */
+  FILE *saved;           /* likewise */
 } Run;
 
 static void
@@ -77,7 +78,11 @@ on_delivered (void *client, const SimMessage *message, int64_t now_ps)
   note (run, message->destination_rank, message->cookie, now_ps);
   if (base_random_below (&random, 256) >= program->answers || next >> 32 > 6)
     return;
-  if (base_random_below (&random, 3) == 0)
+  if (program->shares && base_random_below (&random, 2) == 0)
+    sim_network_shared_timer (
+        run->network, (uint32_t) base_random_below (&random, program->n_ranks), next,
+        now_ps + run->network->lookahead_ps + (int64_t) base_random_below (&random, 2) * 1300000);
+  else if (base_random_below (&random, 3) == 0)
     sim_network_timer (run->network, message->destination_rank, next,
                        now_ps + (int64_t) base_random_below (&random, 3000000));
   else
@@ -127,18 +132,22 @@ static const SimClient client = {
   .running = on_running,
 };
 
+/* runs: one for each part of the network. */
 static void
-take_network (Run *run, SimNetwork *network)
+take_network (Run *runs, SimNetwork *network)
 {
-  run->network = network;
-  network->client = &client;
-  network->client_data = run;
-  network->windows_per_call = 1;
+  for (uint32_t part = 0; part < sim_network_n_parts (network); part++) {
+    SimNetwork *it = runs[part].network = sim_network_part (network, part);
+
+    it->client = &client;
+    it->client_data = &runs[part];
+    it->windows_per_call = 1;
+  }
 }
 
 /* Runs the program; again and again from where it was saved.  Early windows as often as late ones. */
 static void
-run_in_parts (Run *run)
+run_in_pieces (Run *run)
 {
   const RandomProgram *program = run->program;
   BaseRandom random = base_random_stream (program->seed, 4711);
@@ -148,7 +157,7 @@ run_in_parts (Run *run)
 
   g_assert_no_error (error);
   close (file);
-  for (uint32_t part = 0; part < 3; part++) {
+  for (uint32_t piece = 0; piece < 3; piece++) {
     SimNetwork *again = program->make_again (program->again_data);
     g_autoptr (BaseDump) dump = NULL;
 
@@ -171,7 +180,7 @@ run_in_parts (Run *run)
     base_dump_end (dump, &error);
     g_assert_no_error (error);
     run->windows_left = 0;
-    if (part == 2)
+    if (piece == 2)
       sim_network_run (run->network, &error);
     g_assert_no_error (error);
   }
@@ -191,35 +200,49 @@ random_program_run (const RandomProgram *program, SimNetwork *network)
 {
   g_autoptr (GError) error = NULL;
   g_autofree uint64_t *order = g_new0 (uint64_t, program->n_nodes);
-  Run run = { .program = program, .network = network, .order = order };
+  uint32_t n_parts = sim_network_n_parts (network), part = 0;
+  g_autofree Run *runs = g_new0 (Run, n_parts);
+  Run *run = &runs[0];
   const SimCounters *counters;
   uint64_t hash;
 
-  take_network (&run, network);
+  for (part = 0; part < n_parts; part++)
+    runs[part] = (Run){ .program = program, .order = order };
+  take_network (runs, network);
   for (uint32_t i = 0; i < program->n_first; i++) {
     BaseRandom random = base_random_stream (program->seed ^ 77, i);
+    int64_t at_ps = program->within_ps == 0
+                        ? 0
+                        : (int64_t) base_random_below (&random, (uint64_t) program->within_ps);
+    uint32_t source = (uint32_t) base_random_below (&random, program->n_ranks);
 
-    send_one (&run, i, (uint32_t) base_random_below (&random, program->n_ranks),
-              program->within_ps == 0
-                  ? 0
-                  : (int64_t) base_random_below (&random, (uint64_t) program->within_ps));
+    for (part = 0;
+         part + 1 < n_parts && program->mapping->node[source] >= runs[part].network->end_node;
+         part++)
+      ;
+    send_one (&runs[part], i, source, at_ps);
   }
   if (program->make_again != NULL)
-    run_in_parts (&run);
+    run_in_pieces (run);
   else
-    sim_network_run (run.network, &error);
+    sim_network_run (run->network, &error);
   g_assert_no_error (error);
-  g_assert_cmpuint (run.n_delivered, ==, run.n_sent);
-  counters = run.network->counters;
+  for (part = 1; part < n_parts; part++) {
+    run->n_sent += runs[part].n_sent;
+    run->n_delivered += runs[part].n_delivered;
+    run->n_timers += runs[part].n_timers;
+  }
+  g_assert_cmpuint (run->n_delivered, ==, run->n_sent);
+  counters = run->network->counters;
   hash = mix (0, order, program->n_nodes);
   hash = mix (hash, (const uint64_t *) counters->link,
               counters->n_places * sizeof *counters->link / sizeof (uint64_t));
   hash = mix (hash, counters->fifo_messages, counters->n_fifo_places);
   hash = mix (hash,
-              (const uint64_t[]){ run.n_sent, run.n_timers, counters->packets,
+              (const uint64_t[]){ run->n_sent, run->n_timers, counters->packets,
                                   counters->packet_hops, counters->messages },
               5);
-  sim_network_free (run.network);
+  sim_network_free (run->network);
   return hash;
 }
 

@@ -29,6 +29,7 @@ typedef struct {
   int64_t within_ps; /* they start within this time */
   uint64_t most_bytes;
   uint32_t answers; /* of 256 deliveries, so many are answered */
+  bool shares;      /* some of them by a timer of any rank */
   /* Fills in what a message is: kind, bytes and what the kind needs. */
   void (*draw_message) (SimMessage *message, uint64_t most_bytes, BaseRandom *random);
   /* Not NULL: a network like the one that runs.  After some of its windows, up to three times, it is

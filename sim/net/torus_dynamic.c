@@ -320,6 +320,12 @@ send_dynamic (Act *act, uint32_t port_index, Port *port, uint32_t index)
     packet->pending &= (uint8_t) ~(1u << dimension);
   packet->node = act->node->neighbour[port_index];
   packet->in_port = (uint8_t) port_index;
+  if (G_UNLIKELY (!is_own (net, packet->node))) {
+    torus_post_dynamic (net, packet, at_ps);
+    pool_give (&net->dynamic_packets, net->dynamic_packet, sizeof (DynamicPacket),
+               offsetof (DynamicPacket, next), index);
+    return;
+  }
   if (packet->pending == 0)
     expect_dynamic_reception (net, index, at_ps);
   else
@@ -728,7 +734,6 @@ look_at (Act *act, uint32_t port_index)
     wake_later (act, port_index, port, port->free_ps);
     return;
   }
-  net->n_looks++;
   if (port->future)
     meet_future (net, act->node, port);
   if (knows_deterministic (port))

@@ -353,7 +353,7 @@ post (Torus *net, uint32_t node, const Descriptor *descriptor, int64_t at_ps)
                               offsetof (Descriptor, next));
 
   net->descriptor[index] = *descriptor;
-  net->engine.message[descriptor->message].packets_left += count_packets (net, descriptor);
+  message_at (&net->engine, descriptor->message)->packets_left += count_packets (net, descriptor);
   if (descriptor->data_left && descriptor->fifo < net->n_ports)
     net->fifo_messages[(size_t) node * net->n_ports + descriptor->fifo]++;
   sim_schedule_push (net->engine.schedule, node, CODE_INJECT, index,

@@ -17,13 +17,13 @@ static void
 print_packet (const Torus *net, uint32_t node, const char *place, uint32_t message, uint32_t way,
               uint32_t chunks, GString *out)
 {
-  const SimMessage *public = &net->engine.message[message].public;
+  const SimMessage *public = &message_at (&net->engine, message)->public;
   TopoCoordinates coordinates = topo_shape_coordinates (&net->route.shape, node);
   uint32_t port_index = next_port (net, way), tokens[VCS] = { 0 };
 
   for (uint32_t vc = 0; vc < VCS; vc++)
     for (uint32_t slot = 0; slot < net->places.n_slots[vc]; slot++)
-      tokens[vc] += vc_slots (net, node, port_index, vc)[slot] <= net->now_ps;
+      tokens[vc] += vc_slots (net, node, port_index, vc)[slot] <= net->window_ps;
   g_string_append (out, "\n  node (");
   for (uint32_t dimension = 0; dimension < net->route.shape.n_dimensions; dimension++)
     g_string_append_printf (out, "%s%u", dimension ? "," : "", coordinates.at[dimension]);
@@ -113,25 +113,47 @@ has_tokens (const Torus *net, uint32_t node, uint32_t port_index)
 static gboolean
 check_idle (const Torus *net, GError **error)
 {
-  if (net->in_flight > 0 || net->descriptors.n_taken > 0 || net->engine.messages.n_taken > 0) {
+  uint32_t n_parts = net->engine.base.n_parts, n_descriptors = 0, n_messages = 0, n_others = 0;
+  uint64_t sent = 0, received = 0;
+
+  for (uint32_t part = 0; part < n_parts; part++) {
+    const Torus *it = part_at (net, part);
+
+    n_descriptors += it->descriptors.n_taken;
+    n_messages += it->engine.messages.n_taken;
+    n_others += it->dynamic_packets.n_taken + it->feeders.n_taken;
+    sent += it->engine.payload_sent;
+    received += it->engine.payload_received;
+  }
+  if (net->all.in_flight > 0 || n_descriptors > 0 || n_messages > 0) {
     g_autoptr (GString) out = g_string_new (NULL);
     uint32_t n_printed = 0;
 
     for (uint32_t node = 0; node < net->n_nodes && n_printed < DUMPED_PACKETS; node++)
-      n_printed += print_node (net, node, DUMPED_PACKETS - n_printed, out);
+      n_printed +=
+          print_node (part_at (net, part_of (net, node)), node, DUMPED_PACKETS - n_printed, out);
     g_set_error (error, SIM_ERROR, SIM_ERROR_STALL,
                  "network stalled at %" G_GINT64_FORMAT " ps: %" G_GUINT64_FORMAT
                  " packets and %u descriptors cannot move; blocked:%s",
-                 net->now_ps, net->in_flight, net->descriptors.n_taken, out->str);
+                 net->window_ps, net->all.in_flight, n_descriptors, out->str);
     return FALSE;
   }
-  g_assert (net->dynamic_packets.n_taken == 0 && net->feeders.n_taken == 0);
-  g_assert (net->engine.payload_sent == net->engine.payload_received);
+  g_assert (n_others == 0 && sent == received);
   for (uint32_t node = 0; node < net->n_nodes; node++)
     for (uint32_t port = 0; port < net->n_ports; port++)
       g_assert (has_tokens (net, node, port) &&
                 !is_wanted (port_of (net, node_at (net, node), port)));
   return TRUE;
+}
+
+static uint64_t
+n_timers (const Torus *net)
+{
+  uint64_t n = 0;
+
+  for (uint32_t part = 0; part < net->engine.base.n_parts; part++)
+    n += part_at (net, part)->engine.n_timers;
+  return n;
 }
 
 /* What each node counted at its two ends of the links, under the numbers of
@@ -163,24 +185,25 @@ collect_counters (Torus *net)
   for (size_t fifo = 0; fifo < (size_t) net->n_nodes * net->n_ports; fifo++)
     counters->fifo_messages[fifo] = net->fifo_messages[fifo];
   packet_engine_count (&net->engine);
-  counters->events = net->engine.schedule->n_events + net->n_looks;
+  /* What ports and schedule did depends on the threads. */
+  counters->events =
+      counters->packet_hops + counters->packets + counters->messages + n_timers (net);
 }
 
 static gboolean
 torus_run (SimNetwork *base, GError **error)
 {
   Torus *net = (Torus *) base;
-  bool is_bgq = memcmp (&net->places, &torus_bgq_places, sizeof net->places) == 0;
   gboolean ok;
 
-  if (!(is_bgq ? torus_bgq_run_windows (net) : torus_run_windows (net)))
+  if (!torus_run_parts (net))
     return packet_engine_stopped (error);
   ok = check_idle (net, error);
   collect_counters (net);
   return ok;
 }
 
-static void
+void
 torus_timer (SimNetwork *base, uint32_t rank, uint64_t cookie, int64_t at_ps)
 {
   Torus *net = (Torus *) base;
@@ -257,44 +280,19 @@ torus_sort (Torus *net, uint64_t *keys, uint32_t n, uint32_t shift)
 /* --- Construction --- */
 
 static void
-free_spare (Spare *spare)
-{
-  for (uint32_t i = 0; i < spare->n; i++)
-    g_free (spare->array[i].entries);
-  g_free (spare->array);
-}
-
-static void
 torus_free (SimNetwork *base)
 {
   Torus *net = (Torus *) base;
 
-  packet_engine_free (&net->engine);
+  torus_free_parts (net);
   packet_table_free (net->direct_sent);
-  for (uint32_t window = 0; window < net->n_ring; window++) {
-    g_free (net->bucket[window].ports);
-    g_free (net->bucket[window].receptions);
-    g_free (net->bucket[window].steps);
-  }
-  free_spare (&net->spare_ports);
-  free_spare (&net->spare_receptions);
-  free_spare (&net->spare_steps);
-  g_free (net->bucket);
-  g_free (net->occupied);
-  g_free (net->scratch);
-  g_free (net->feeder);
-  g_free (net->descriptor);
-  g_free (net->dynamic_packet);
-  g_array_unref (net->late_steps);
-  g_array_unref (net->injected_steps);
-  g_array_unref (net->due_nodes);
   packet_table_free (net->dynamic);
   packet_table_free (net->nodes);
   packet_table_free (net->priority_ports);
   packet_table_free (net->priority_slots);
   packet_table_free (net->priority_links);
   packet_table_free (net->fifo_messages);
-  g_free (net);
+  packet_table_free (net);
 }
 
 /* --- Saving and loading --- */
@@ -312,24 +310,13 @@ dump_bucket_array (void **entries, uint32_t *n, uint32_t *capacity, size_t size,
 }
 
 static void
-torus_dump (SimNetwork *base, BaseDump *dump)
+dump_part (Torus *net, BaseDump *dump)
 {
-  Torus *net = (Torus *) base;
-  size_t n_links = (size_t) net->n_nodes * net->n_ports;
-  size_t n_priority_slots = n_links << net->places.id_shift[PRIORITY];
-
   /* What a window leaves to no other. */
   g_assert (net->n_going == 0 && net->n_tokens == 0 && net->late_steps->len == 0 &&
             net->injected_steps->len == 0 && net->due_nodes->len == 0);
   packet_engine_dump (&net->engine, dump);
-  base_dump_section (dump, "torus");
-  base_dump_array (dump, net->nodes, net->n_nodes, net->places.node_bytes);
-  base_dump_array (dump, net->priority_ports, n_links, net->places.priority_bytes);
-  base_dump_array (dump, net->priority_slots, n_priority_slots, sizeof *net->priority_slots);
-  base_dump_array (dump, net->priority_links, n_priority_slots, sizeof *net->priority_links);
-  base_dump_array (dump, net->direct_sent, net->n_nodes, sizeof *net->direct_sent);
-  base_dump_array (dump, net->fifo_messages, n_links, sizeof *net->fifo_messages);
-  base_dump_array (dump, net->dynamic, net->n_nodes, sizeof *net->dynamic);
+  base_dump_section (dump, "part of a torus");
   packet_pool_dump (&net->feeders, (void **) &net->feeder, sizeof (Feeder), dump);
   packet_pool_dump (&net->descriptors, (void **) &net->descriptor, sizeof (Descriptor), dump);
   packet_pool_dump (&net->dynamic_packets, (void **) &net->dynamic_packet, sizeof (DynamicPacket),
@@ -340,7 +327,6 @@ torus_dump (SimNetwork *base, BaseDump *dump)
   BASE_DUMP_VALUE (dump, net->now_ps);
   BASE_DUMP_VALUE (dump, net->sweep_ps);
   BASE_DUMP_VALUE (dump, net->in_flight);
-  BASE_DUMP_VALUE (dump, net->n_looks);
   base_dump_array (dump, net->occupied, net->n_ring / 64, sizeof *net->occupied);
   for (uint32_t index = 0; index < net->n_ring; index++) {
     Bucket *bucket = &net->bucket[index];
@@ -356,12 +342,38 @@ torus_dump (SimNetwork *base, BaseDump *dump)
   }
 }
 
+static void
+torus_dump (SimNetwork *base, BaseDump *dump)
+{
+  Torus *net = (Torus *) base;
+  size_t n_links = (size_t) net->n_nodes * net->n_ports;
+  size_t n_priority_slots = n_links << net->places.id_shift[PRIORITY];
+  uint32_t n_parts = base->n_parts;
+
+  base_dump_section (dump, "torus");
+  BASE_DUMP_VALUE (dump, n_parts);
+  if (n_parts != base->n_parts) {
+    base_dump_fail (dump, "saved by a run of %u threads, and goes on with as many only", n_parts);
+    return;
+  }
+  base_dump_array (dump, net->nodes, net->n_nodes, net->places.node_bytes);
+  base_dump_array (dump, net->priority_ports, n_links, net->places.priority_bytes);
+  base_dump_array (dump, net->priority_slots, n_priority_slots, sizeof *net->priority_slots);
+  base_dump_array (dump, net->priority_links, n_priority_slots, sizeof *net->priority_links);
+  base_dump_array (dump, net->direct_sent, net->n_nodes, sizeof *net->direct_sent);
+  base_dump_array (dump, net->fifo_messages, n_links, sizeof *net->fifo_messages);
+  base_dump_array (dump, net->dynamic, net->n_nodes, sizeof *net->dynamic);
+  for (uint32_t part = 0; part < n_parts; part++)
+    dump_part (part_at (net, part), dump);
+}
+
 static const SimNetworkClass torus_class = {
   .name = "packet",
   .summary = "every packet, virtual channel, token and FIFO",
   .free = torus_free,
   .send = torus_send,
   .timer = torus_timer,
+  .shared_timer = torus_shared_timer,
   .run = torus_run,
   .dump = torus_dump,
 };
@@ -457,9 +469,6 @@ init_places (Torus *net)
   net->direct_sent = packet_table_new (net->n_nodes * sizeof *net->direct_sent);
   net->fifo_messages = packet_table_new (n_links * sizeof *net->fifo_messages);
   net->dynamic = packet_table_new (net->n_nodes * sizeof *net->dynamic);
-  net->late_steps = g_array_new (FALSE, FALSE, sizeof (uint64_t));
-  net->injected_steps = g_array_new (FALSE, FALSE, sizeof (uint64_t));
-  net->due_nodes = g_array_new (FALSE, FALSE, sizeof (uint32_t));
 }
 
 static void
@@ -487,7 +496,7 @@ init_node (Torus *net, uint32_t index)
 
 SimNetwork *
 sim_packet_new (const TopoMachine *machine, const TopoMapping *mapping, RoutePolicy policy,
-                const SimClient *client, void *client_data, GError **error)
+                uint32_t n_threads, const SimClient *client, void *client_data, GError **error)
 {
   const TopoParameters *p = &machine->parameters;
   double wire_Bps = (double) p->link.bandwidth_Bps * (1.0 - p->link.overhead);
@@ -496,7 +505,7 @@ sim_packet_new (const TopoMachine *machine, const TopoMapping *mapping, RoutePol
 
   if (!check_limits (machine, error))
     return NULL;
-  net = g_new0 (Torus, 1);
+  net = packet_table_new (sizeof *net);
   net->engine.base = (SimNetwork){
     .class = &torus_class,
     .client = client,
@@ -551,11 +560,7 @@ sim_packet_new (const TopoMachine *machine, const TopoMapping *mapping, RoutePol
   net->n_ring = 64;
   while (net->n_ring < MAX_RING && (int64_t) net->n_ring << net->window_bits < RING_PS)
     net->n_ring *= 2;
-  net->bucket = g_new0 (Bucket, net->n_ring);
-  net->spare_ports.array = g_new (Array, net->n_ring);
-  net->spare_receptions.array = g_new (Array, net->n_ring);
-  net->spare_steps.array = g_new (Array, net->n_ring);
-  net->occupied = g_new0 (uint64_t, net->n_ring / 64);
-  net->engine.schedule = sim_schedule_new (net->n_nodes, INT64_C (1) << net->window_bits);
+  packet_engine_make_messages (&net->engine);
+  torus_make_parts (net, n_threads);
   return &net->engine.base;
 }

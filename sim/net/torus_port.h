@@ -111,6 +111,11 @@ return_token (Torus *net, const Node *node, uint32_t in_port, uint32_t vc, uint3
   uint32_t sender = node->neighbour[topo_port_opposite (in_port)];
   Token *token = &net->token[net->n_tokens & (net->n_kept - 1)];
 
+  if (G_UNLIKELY (!is_own (net, sender))) {
+    torus_post_token (net, &(Token){ left_ps + net->token_latency_ps, sender, (uint16_t) slot,
+                                     (uint8_t) in_port, (uint8_t) vc });
+    return;
+  }
   if (G_LIKELY (net->n_tokens >= net->n_kept))
     apply_token (net, token);
   net->n_tokens++;
@@ -123,8 +128,13 @@ return_token (Torus *net, const Node *node, uint32_t in_port, uint32_t vc, uint3
 static ALWAYS_INLINE void
 return_chunks (Torus *net, const Node *node, uint32_t in_port, uint32_t chunks, int64_t left_ps)
 {
-  expect_step (net, STEP_TOKEN, in_port, node->neighbour[topo_port_opposite (in_port)], chunks,
-               left_ps + net->token_latency_ps);
+  uint32_t sender = node->neighbour[topo_port_opposite (in_port)];
+  int64_t at_ps = left_ps + net->token_latency_ps;
+
+  if (G_LIKELY (is_own (net, sender)))
+    expect_step (net, STEP_TOKEN, in_port, sender, chunks, at_ps);
+  else
+    torus_post_chunks (net, &(Chunks){ at_ps, sender, chunks, (uint8_t) in_port });
 }
 
 /* --- Sending --- */
@@ -199,6 +209,11 @@ transmit (Torus *net, uint32_t node_index, Node *node, uint32_t port_index, Port
   packet.way -= 1u << net->first_bit[port_index / 2];
   packet.since = (uint32_t) at_ps;
   port_there = packet.way & net->hops_mask ? next_port (net, packet.way) : NOWHERE;
+  if (G_UNLIKELY (!is_own (net, neighbour))) {
+    torus_post_going (net, &(Going){ at_ps, packet, neighbour, (uint16_t) slot,
+                                     (uint8_t) port_index, (uint8_t) vc, (uint8_t) port_there });
+    return;
+  }
   if (G_LIKELY (net->n_going >= net->n_kept))
     apply_kept_going (net, going);
   net->n_going++;

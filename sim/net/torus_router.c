@@ -52,7 +52,6 @@ look (Torus *net, uint32_t number)
     return; /* an earlier wake took its place */
   net->now_ps = port->wake_ps;
   port->wake_ps = NEVER_PS;
-  net->n_looks++;
   if (G_UNLIKELY (port->free_ps > net->now_ps)) {
     wake (net, node_index, port_index, port, port->free_ps);
     return;
@@ -168,7 +167,8 @@ receive (Torus *net, uint64_t reception)
   net->in_flight--;
   if (packet_engine_received (&net->engine, packet->message, packet->payload_bytes, written_ps))
     sim_schedule_push (net->engine.schedule, node_index, CODE_DELIVER, packet->message,
-                       net->engine.message[packet->message].last_ps + net->reception_latency_ps);
+                       message_at (&net->engine, packet->message)->last_ps +
+                           net->reception_latency_ps);
   if (G_UNLIKELY (is_dynamic))
     return_chunks (net, node, in_port, slot, left_ps);
   else
@@ -176,21 +176,6 @@ receive (Torus *net, uint64_t reception)
 }
 
 /* --- Windows --- */
-
-/* First occupied window from the current one on, or -1. */
-static int64_t
-first_window (const Torus *net)
-{
-  for (uint32_t step = 0; step < net->n_ring;) {
-    uint32_t index = (uint32_t) (net->window + step) & (net->n_ring - 1);
-    uint64_t bits = net->occupied[index / 64] >> (index % 64);
-
-    if (bits)
-      return net->window + step + __builtin_ctzll (bits);
-    step += 64 - index % 64;
-  }
-  return -1;
-}
 
 /* Packet.since has the low 32 bits of a time, and differences of them are right
  * up to 2.1 ms.  So packets that are here since before at_ps count as waited up to
@@ -200,7 +185,7 @@ sweep (Torus *net, int64_t at_ps)
 {
   uint32_t begin = (uint32_t) (at_ps - 1);
 
-  for (uint32_t node = 0; node < net->n_nodes; node++)
+  for (uint32_t node = net->engine.base.first_node; node < net->engine.base.end_node; node++)
     for (uint32_t port_index = 0; port_index < net->n_ports; port_index++) {
       Port *port = port_of (net, node_at (net, node), port_index);
 
@@ -230,10 +215,13 @@ sweep (Torus *net, int64_t at_ps)
 static void
 deliver (Torus *net, uint32_t index)
 {
-  SimMessage message = net->engine.message[index].public;
+  SimMessage message = message_at (&net->engine, index)->public;
 
-  g_assert (net->engine.message[index].bytes_left == 0);
-  packet_engine_give_message (&net->engine, index);
+  g_assert (message_at (&net->engine, index)->bytes_left == 0);
+  if (G_LIKELY (message_home (&net->engine, index) == net->engine.part))
+    packet_engine_give_message (&net->engine, index);
+  else
+    torus_post_message (net, index);
   net->engine.base.client->delivered (net->engine.base.client_data, &message, net->engine.now_ps);
 }
 
@@ -252,7 +240,7 @@ prefetch_delivery (const Torus *net, uint32_t at, uint32_t step)
 
   if (at >= schedule->n_due || sim_event_code (schedule->due[at]) != CODE_DELIVER)
     return;
-  message = &net->engine.message[schedule->due[at].argument];
+  message = message_at (&net->engine, schedule->due[at].argument);
   if (step > 0) {
     base->client->prefetch (base->client_data, &message->public, step - 1);
     return;
@@ -349,7 +337,7 @@ prefetch_received (const Torus *net, uint64_t reception)
 
     message = bubble_packets (net, node, reception >> 37 & 15)[reception >> 23 & 7].message;
   }
-  __builtin_prefetch (&net->engine.message[message], 1);
+  __builtin_prefetch (message_at (&net->engine, message), 1);
 }
 
 static void
@@ -367,7 +355,6 @@ receive_all (Torus *net, Bucket *bucket)
     prefetch_received (net, keys[i + PORTS_NEAR]);
     receive (net, keys[i]);
   }
-  net->n_looks += n;
 }
 
 static PREFETCHES
@@ -430,7 +417,7 @@ enter (Torus *net, int64_t window)
 
   /* Nothing happens in between, so the sweeps that are due may all be now. */
   for (; net->sweep_ps <= window_ps; net->sweep_ps += net->sweep_every_ps) {
-    if (net->in_flight == 0) {
+    if (net->all.in_flight == 0) {
       net->sweep_ps = window_ps + net->sweep_every_ps;
       break;
     }
@@ -479,25 +466,79 @@ run_window (Torus *net)
   apply_all (net);
 }
 
+/* --- Parts --- */
+
+static void
+take_dynamic (Torus *net, const DynamicGoing *going)
+{
+  uint32_t index = pool_take (&net->dynamic_packets, (void **) &net->dynamic_packet,
+                              sizeof (DynamicPacket), offsetof (DynamicPacket, next));
+
+  net->dynamic_packet[index] = going->packet;
+  if (going->packet.pending == 0)
+    expect_dynamic_reception (net, index, going->at_ps);
+  else
+    expect_arrival (net, index, going->at_ps);
+}
+
+/* What another part has noted for this one. */
+static void
+take_mail (Torus *net, Mail *mail)
+{
+  for (uint32_t i = 0; i < mail->going->len; i++)
+    apply_kept_going (net, &g_array_index (mail->going, Going, i));
+  for (uint32_t i = 0; i < mail->tokens->len; i++)
+    apply_token (net, &g_array_index (mail->tokens, Token, i));
+  for (uint32_t i = 0; i < mail->dynamic->len; i++)
+    take_dynamic (net, &g_array_index (mail->dynamic, DynamicGoing, i));
+  for (uint32_t i = 0; i < mail->chunks->len; i++) {
+    const Chunks *chunks = &g_array_index (mail->chunks, Chunks, i);
+
+    expect_step (net, STEP_TOKEN, chunks->port, chunks->node, chunks->chunks, chunks->at_ps);
+  }
+  for (uint32_t i = 0; i < mail->messages->len; i++)
+    packet_engine_give_message (&net->engine, g_array_index (mail->messages, uint32_t, i));
+  g_array_set_size (mail->going, 0);
+  g_array_set_size (mail->tokens, 0);
+  g_array_set_size (mail->dynamic, 0);
+  g_array_set_size (mail->chunks, 0);
+  g_array_set_size (mail->messages, 0);
+}
+
+static void
+meet_parts (Torus *net)
+{
+  const SimNetwork *base = &net->engine.base;
+
+  torus_wait_for_parts (net);
+  for (uint32_t part = 0; part < base->n_parts; part++)
+    if (part != net->engine.part)
+      take_mail (net, &part_at (net, part)->mail[net->engine.part]);
+  torus_compare_parts (net);
+}
+
 bool
 torus_run_windows (Torus *net)
 {
   PacketEngine *engine = &net->engine;
+  const PartState *all = &net->all;
 
-  packet_engine_begin (engine);
-  for (;;) {
-    int64_t scheduled = sim_schedule_peek (engine->schedule), window = first_window (net);
-
-    if (window < 0 || (scheduled >= 0 && scheduled < window))
-      window = scheduled;
-    if (window < 0)
-      return true;
-    if (!packet_engine_goes_on (engine, engine->n_hops + engine->schedule->n_events,
-                                window << net->window_bits))
-      return false;
-    enter (net, window);
+  meet_parts (net);
+  engine->progress = all->progress;
+  while (all->window != NO_WINDOW) {
+    if (G_UNLIKELY (packet_engine_call_is_due (engine, all->n_events))) {
+      torus_wait_for_parts (net);
+      if (engine->part == 0)
+        net->goes_on = packet_engine_call (engine, all->window << net->window_bits);
+      torus_wait_for_parts (net);
+      if (!part_at (net, 0)->goes_on)
+        return false;
+    }
+    enter (net, all->window);
     run_window (net);
-    if (!packet_engine_moves (engine, net->in_flight > 0))
+    meet_parts (net);
+    if (!packet_engine_moves (engine, all->progress, all->in_flight > 0))
       return true;
   }
+  return true;
 }

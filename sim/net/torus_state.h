@@ -37,9 +37,16 @@
  * the queues that such packets wait in.  So a node that has some, or to which
  * some come, visits its ports in the order of time in that window, and the
  * arrival of such a packet is an event (torus_dynamic.c).  All other nodes do
- * not know that there is a dynamic VC. */
+ * not know that there is a dynamic VC.
+ *
+ * For threads the nodes are cut into parts, runs of their numbers.  Each part
+ * has all of the above for its nodes, goes through the windows by itself, and
+ * notes what affects nodes of other parts; before a window it takes in what
+ * others have noted.  Since effects of nodes on each other take effect in a
+ * later window, and in any order, no node sees to which part it belongs. */
 #pragma once
 
+#include "base/barrier.h"
 #include "routing/pami.h"
 #include "routing/torus.h"
 #include "sim/net/packet_engine.h"
@@ -267,6 +274,46 @@ typedef struct {
 #define RECEIVES_DYNAMIC (UINT64_C (1) << 36)
 #define RECEIVED_NODE    ((1u << 23) - 1)
 
+/* What a part does to another in a window. */
+typedef struct {
+  GArray *going;         /* element-type Going */
+  GArray *tokens;        /* element-type Token */
+  GArray *dynamic;       /* element-type DynamicGoing */
+  GArray *chunks;        /* element-type Chunks */
+  GArray *shared_timers; /* element-type SharedTimer */
+  GArray *messages;      /* element-type uint32_t: records that go back to their part */
+  uint64_t unused[2];    /* a cache line */
+} Mail;
+
+/* A packet of the dynamic VC that goes to another part, with its record. */
+typedef struct {
+  int64_t at_ps;
+  DynamicPacket packet;
+} DynamicGoing;
+
+/* Tokens of the dynamic VC on their way back to a port of another part. */
+typedef struct {
+  int64_t at_ps;
+  uint32_t node, chunks;
+  uint8_t port;
+} Chunks;
+
+typedef struct {
+  int64_t at_ps;
+  uint64_t cookie;
+  uint32_t rank;
+} SharedTimer;
+
+/* What the parts tell each other before a window. */
+typedef struct {
+  int64_t window; /* the next that has events, NO_WINDOW: none */
+  uint64_t progress, n_events;
+  uint64_t in_flight; /* of all parts: packets that have left their FIFO and are not received; of
+                       * one: those that left it there, less those received there */
+} PartState;
+
+#define NO_WINDOW INT64_MAX
+
 /* Arrays of past windows, for reuse by later ones: the last array is still in the cache, and a
  * burst that visits each bucket in turn does not enlarge them all. */
 typedef struct {
@@ -372,14 +419,22 @@ typedef struct {
   int64_t window, window_ps; /* the current one, and when it begins */
   int64_t now_ps;
   int64_t sweep_ps, sweep_every_ps; /* when Packet.since must be looked after */
-  uint64_t in_flight;               /* packets that have left their FIFO and are not received */
-  uint64_t n_looks;
-  uint32_t n_ring;    /* windows in the ring of buckets, a power of two */
-  Bucket *bucket;     /* [n_ring] */
-  uint64_t *occupied; /* bit bucket */
+  uint64_t in_flight;               /* as PartState.in_flight */
+  uint32_t n_ring;                  /* windows in the ring of buckets, a power of two */
+  Bucket *bucket;                   /* [n_ring] */
+  uint64_t *occupied;               /* bit bucket */
   Spare spare_ports, spare_receptions, spare_steps;
   uint64_t *scratch;
   uint32_t scratch_capacity;
+
+  /* Parts.  `here` is read by others. */
+  uint32_t n_own;
+  PartState all;         /* of all parts */
+  Mail *mail;            /* [n_parts] for whom */
+  GArray *shared_timers; /* element-type SharedTimer: for this part, of all parts */
+  BaseBarrier *barrier;  /* of all parts; owned by the first */
+  bool goes_on;          /* of the first part: what SimClient.running returned last */
+  _Alignas(64) PartState here;
 
   uint32_t n_kept; /* how many of each kind are kept back: 1 or MAX_KEPT */
   uint32_t n_going, n_tokens;
@@ -489,6 +544,26 @@ vc_links (const Torus *net, uint32_t node, uint32_t vc)
   return vc == BUBBLE ? bubble_links (net, node_at (net, node))
                       : &net->priority_links[((size_t) node * net->n_ports)
                                              << places_of (net)->id_shift[PRIORITY]];
+}
+
+/* --- Parts --- */
+
+static ALWAYS_INLINE Torus *
+part_at (const Torus *net, uint32_t part)
+{
+  return (Torus *) net->engine.base.parts[part];
+}
+
+static ALWAYS_INLINE bool
+is_own (const Torus *net, uint32_t node)
+{
+  return node - net->engine.base.first_node < net->n_own;
+}
+
+static inline uint32_t
+part_of (const Torus *net, uint32_t node)
+{
+  return (uint32_t) ((uint64_t) node * net->engine.base.n_parts / net->n_nodes);
 }
 
 /* --- Ways --- */
@@ -661,6 +736,9 @@ void torus_send (SimNetwork *base, const SimMessage *message, int64_t at_ps);
 
 /* --- torus_network.c --- */
 
+/* SimNetworkClass.timer; of a rank of this part. */
+void torus_timer (SimNetwork *base, uint32_t rank, uint64_t cookie, int64_t at_ps);
+
 /* Sorts keys by the 22 bits from `shift` on, stably. */
 void torus_sort (Torus *net, uint64_t *keys, uint32_t n, uint32_t shift);
 
@@ -689,9 +767,34 @@ void torus_look_in_order (Torus *net, Bucket *bucket, uint32_t number);
 /* All steps of the window. */
 void torus_step (Torus *net, Bucket *bucket);
 
+/* --- torus_parts.c --- */
+
+/* Note what other parts take in before the next window. */
+RARE void torus_post_going (Torus *net, const Going *going);
+RARE void torus_post_token (Torus *net, const Token *token);
+RARE void torus_post_dynamic (Torus *net, const DynamicPacket *packet, int64_t at_ps);
+RARE void torus_post_chunks (Torus *net, const Chunks *chunks);
+/* The message's record is free again. */
+RARE void torus_post_message (Torus *net, uint32_t message);
+/* SimNetworkClass.shared_timer */
+void torus_shared_timer (SimNetwork *base, uint32_t rank, uint64_t cookie, int64_t at_ps);
+
+/* Between two windows, when all that was noted has been taken in: tells the others what comes next
+ * here, and sets `all`. */
+void torus_compare_parts (Torus *net);
+/* Returns when all parts have called it. */
+void torus_wait_for_parts (Torus *net);
+/* Runs all parts, this one in the calling thread; as torus_run_windows(). */
+bool torus_run_parts (Torus *net);
+
+/* Cuts a torus that is complete but for what each part has for itself. */
+void torus_make_parts (Torus *net, uint32_t n_threads);
+/* Frees what torus_make_parts() has made, and the engines. */
+void torus_free_parts (Torus *net);
+
 /* --- torus_router.c --- */
 
-/* All windows, until nothing is left to do or nothing moves any more; false when the client ended
+/* All windows of a part, until nothing is left to do or nothing moves any more; false when the client ended
  * the run before. */
 bool torus_run_windows (Torus *net);
 #ifndef TORUS_BGQ

@@ -67,6 +67,7 @@ typedef struct {
   const TopoMachine *machine;
   const TopoMapping *mapping;
   RoutePolicy policy;
+  uint32_t n_threads;
 } Again;
 
 static SimNetwork *
@@ -74,15 +75,21 @@ make_again (gpointer data)
 {
   const Again *again = data;
   g_autoptr (GError) error = NULL;
-  SimNetwork *network =
-      sim_packet_new (again->machine, again->mapping, again->policy, NULL, NULL, &error);
+  SimNetwork *network = sim_packet_new (again->machine, again->mapping, again->policy,
+                                        again->n_threads, NULL, NULL, &error);
 
   g_assert_no_error (error);
   return network;
 }
 
+typedef struct {
+  uint32_t n_threads;
+  bool is_saved; /* and loaded on the way */
+  bool shares;   /* RandomProgram.shares */
+} How;
+
 static uint64_t
-run_seed (uint64_t seed, bool in_parts)
+run_seed (uint64_t seed, How how)
 {
   static const int64_t within_ps[] = { 0, 0, 100000, 50000000, INT64_C (20000000000) };
   static const uint64_t most_bytes[] = { 0, 700, 4096, 65536 };
@@ -100,11 +107,12 @@ run_seed (uint64_t seed, bool in_parts)
                             .n_nodes = n_nodes,
                             .n_ranks = n_ranks,
                             .draw_message = draw_message };
-  Again again = { machine, mapping, policy };
+  Again again = { machine, mapping, policy, how.n_threads };
   uint64_t hash;
 
   g_assert_no_error (error);
-  if (in_parts) {
+  program.shares = how.shares;
+  if (how.is_saved) {
     program.make_again = make_again;
     program.again_data = &again;
   }
@@ -122,14 +130,21 @@ run_seed (uint64_t seed, bool in_parts)
 static uint64_t
 hash_of_seed (uint64_t seed)
 {
-  return run_seed (seed, false);
+  return run_seed (seed, (How){ .n_threads = 1 });
 }
 
-/* Saved and loaded on the way. */
 static uint64_t
-hash_in_parts (uint64_t seed)
+hash_in_pieces (uint64_t seed)
 {
-  return run_seed (seed, true);
+  return run_seed (seed, (How){ .n_threads = 1, .is_saved = true });
+}
+
+/* With 2 to 4 threads; some saved and loaded on the way. */
+static uint64_t
+hash_of_threads (uint64_t seed)
+{
+  return run_seed (seed,
+                   (How){ .n_threads = 2 + (uint32_t) (seed % 3), .is_saved = seed % 4 == 0 });
 }
 
 /* Of seeds 1, 2, ... */
@@ -212,7 +227,32 @@ test_golden (void)
 static void
 test_saved (void)
 {
-  random_program_golden ("TORUS_SEEDS", hash_in_parts, golden, G_N_ELEMENTS (golden));
+  random_program_golden ("TORUS_SEEDS", hash_in_pieces, golden, G_N_ELEMENTS (golden));
+}
+
+/* Threads that have to take turns are slow: the first seeds; all of them by TORUS_THREADS=all. */
+static uint32_t
+n_threaded (uint32_t some)
+{
+  return g_getenv ("TORUS_THREADS") != NULL ? G_N_ELEMENTS (golden) : some;
+}
+
+static void
+test_threads (void)
+{
+  random_program_golden ("TORUS_SEEDS", hash_of_threads, golden, n_threaded (16));
+}
+
+/* Timers that callbacks of other parts set. */
+static void
+test_shared_timers (void)
+{
+  for (uint32_t seed = 1; seed <= n_threaded (10); seed++) {
+    How alone = { .n_threads = 1, .shares = true };
+    How together = { .n_threads = 2 + seed % 3, .is_saved = seed % 2, .shares = true };
+
+    g_assert_cmphex (run_seed (seed, alone), ==, run_seed (seed, together));
+  }
 }
 
 int
@@ -221,5 +261,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/sim/torus/golden", test_golden);
   g_test_add_func ("/sim/torus/saved", test_saved);
+  g_test_add_func ("/sim/torus/threads", test_threads);
+  g_test_add_func ("/sim/torus/shared-timers", test_shared_timers);
   return g_test_run ();
 }

@@ -10,6 +10,8 @@
 #include "base/random.h"
 #include "sim/net/network.h"
 
+#include <pthread.h>
+
 /* Which sizes of a kind MPI compares. */
 typedef enum {
   SIZES_NONE,
@@ -76,6 +78,7 @@ typedef struct {
   uint64_t size;    /* that all have in common; a hash of a list */
   Members *members; /* NULL: not needed, or not yet */
   Call first;       /* to enter */
+  Call lowest;      /* of the ranks that have entered */
   Call sized;       /* the first that knew the size; of SIZES_LIST_*, the root */
   int32_t root;
   uint32_t n_entered;
@@ -100,6 +103,8 @@ struct SimAgreement {
   GHashTable *queues; /* communicator -> Queue; those without open ones are not there */
   Queue *recent;      /* the one that was used last; NULL: none, or gone */
   uint32_t recent_comm;
+  GError *error;        /* that has been found */
+  pthread_mutex_t lock; /* of all but n_calls */
 };
 
 /* One entry, while it is compared. */
@@ -143,6 +148,7 @@ sim_agreement_new (Trace *trace, const TraceComms *comms)
     .n_calls = g_new0 (uint32_t, trace_ranks (trace)),
     .queues = g_hash_table_new_full (NULL, NULL, NULL, queue_free),
   };
+  pthread_mutex_init (&agreement->lock, NULL);
   return agreement;
 }
 
@@ -152,6 +158,8 @@ sim_agreement_free (SimAgreement *agreement)
   if (agreement == NULL)
     return;
   g_hash_table_unref (agreement->queues);
+  g_clear_error (&agreement->error);
+  pthread_mutex_destroy (&agreement->lock);
   g_free (agreement->n_calls);
   g_free (agreement);
 }
@@ -655,6 +663,30 @@ compare_sizes (const Entry *entry, Instance *instance, GError **error)
                               : compare_parts (entry, instance, error);
 }
 
+static gboolean
+enter (const Entry *entry, uint32_t sequence, GError **error)
+{
+  SimAgreement *agreement = entry->agreement;
+  const TraceOp *op = entry->op;
+  Instance *instance = instance_at (agreement, entry->comm, sequence);
+
+  if (instance->n_entered++ == 0) {
+    instance->first = instance->lowest = entry->call;
+    instance->kind = (uint8_t) op->kind;
+    instance->nonblocking = op->nonblocking;
+    instance->root = op->root;
+  }
+  if (entry->call.rank < instance->lowest.rank)
+    instance->lowest = entry->call;
+  if (!instance->mixed && !compare_calls (entry, instance, error))
+    return FALSE;
+  if (!instance->mixed && agreement->has_sizes && !compare_sizes (entry, instance, error))
+    return FALSE;
+  if (instance->n_entered == entry->n_members)
+    instance_close (agreement, entry->comm);
+  return TRUE;
+}
+
 gboolean
 sim_agreement_enter (SimAgreement *agreement, uint32_t rank, uint32_t comm, uint32_t sequence,
                      const TraceOp *op, GError **error)
@@ -666,46 +698,47 @@ sim_agreement_enter (SimAgreement *agreement, uint32_t rank, uint32_t comm, uint
     .n_members = trace_comms_size (agreement->comms, comm),
     .call = { rank, ++agreement->n_calls[rank] },
   };
-  Instance *instance;
+  gboolean agrees;
 
   g_assert (rules[op->kind].takes_part);
   if (entry.n_members == 1)
     return TRUE;
-  instance = instance_at (agreement, comm, sequence);
-  if (instance->n_entered++ == 0) {
-    instance->first = entry.call;
-    instance->kind = (uint8_t) op->kind;
-    instance->nonblocking = op->nonblocking;
-    instance->root = op->root;
-  }
-  if (!instance->mixed && !compare_calls (&entry, instance, error))
-    return FALSE;
-  if (!instance->mixed && agreement->has_sizes && !compare_sizes (&entry, instance, error))
-    return FALSE;
-  if (instance->n_entered == entry.n_members)
-    instance_close (agreement, comm);
-  return TRUE;
+  pthread_mutex_lock (&agreement->lock);
+  agrees = agreement->error == NULL && enter (&entry, sequence, &agreement->error);
+  if (!agrees)
+    g_propagate_error (error, g_error_copy (agreement->error));
+  pthread_mutex_unlock (&agreement->lock);
+  return agrees;
+}
+
+/* Not by the numbers of communicators, which depend on the order of their making. */
+static bool
+is_before (Call one, Call other)
+{
+  return one.rank != other.rank ? one.rank < other.rank : one.number < other.number;
 }
 
 char *
 sim_agreement_left (const SimAgreement *agreement)
 {
-  const Queue *oldest = NULL;
-  uint32_t oldest_comm = UINT32_MAX;
+  Call first = { 0, 0 }; /* of the lowest rank */
   g_autoptr (GString) text = NULL;
   GHashTableIter iterator;
-  gpointer comm, queue;
+  gpointer value;
   uint64_t n = 0;
 
   g_hash_table_iter_init (&iterator, agreement->queues);
-  while (g_hash_table_iter_next (&iterator, &comm, &queue)) {
-    n += ((const Queue *) queue)->instances->len - ((const Queue *) queue)->n_over;
-    if (oldest == NULL || GPOINTER_TO_UINT (comm) < oldest_comm) {
-      oldest = queue;
-      oldest_comm = GPOINTER_TO_UINT (comm);
+  while (g_hash_table_iter_next (&iterator, NULL, &value)) {
+    const Queue *queue = value;
+
+    for (guint i = queue->n_over; i < queue->instances->len; i++) {
+      Call lowest = g_array_index (queue->instances, Instance, i).lowest;
+
+      if (n++ == 0 || is_before (lowest, first))
+        first = lowest;
     }
   }
-  if (oldest == NULL)
+  if (n == 0)
     return NULL;
   text = g_string_new (NULL);
   g_string_append_printf (text,
@@ -713,6 +746,6 @@ sim_agreement_left (const SimAgreement *agreement)
                           " collectives were not entered by all ranks of their communicator;"
                           " the first: ",
                           n);
-  append_call (text, agreement, g_array_index (oldest->instances, Instance, oldest->n_over).first);
+  append_call (text, agreement, first);
   return g_string_free (g_steal_pointer (&text), FALSE);
 }

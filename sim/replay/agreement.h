@@ -25,7 +25,7 @@
  * with that one's collectives, posted ones too.
  *
  * An open collective, one that some members have entered and others have not,
- * takes 48 bytes; gatherv, scatterv and alltoallv 12 more per member. */
+ * takes 56 bytes; gatherv, scatterv and alltoallv 12 more per member. */
 #pragma once
 
 #include "mpi/communicator.h"
@@ -39,14 +39,15 @@ void sim_agreement_free (SimAgreement *agreement);
 /* Loads into what nobody has used; the communicators are there. */
 void sim_agreement_dump (SimAgreement *agreement, BaseDump *dump);
 
-/* A rank, which is a member, enters its `sequence`-th collective on a
+/* May be called from any thread.  A rank, which is a member, enters its `sequence`-th collective on a
  * communicator, counted from 0; op is checked already for itself.  Must be
  * called for every such operation of a rank in the order of its stream, on
  * COMM_SELF too.  SIM_ERROR_MISMATCH names both ranks, both calls and both
- * places; nothing may be entered after it. */
+ * places; after it all calls fail so. */
 gboolean sim_agreement_enter (SimAgreement *agreement, uint32_t rank, uint32_t comm,
                               uint32_t sequence, const TraceOp *op, GError **error);
 
 /* When all streams have ended: a warning about collectives that some members
- * have not entered, to be freed; NULL: there is none. */
+ * have not entered, to be freed; NULL: there is none.  It does not depend on the order in which the
+ * ranks came. */
 char *sim_agreement_left (const SimAgreement *agreement);

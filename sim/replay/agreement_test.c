@@ -233,6 +233,23 @@ test_left_alone (void)
                    "rank 0, MPI_Ibarrier at rank0:1");
 }
 
+/* The first is that of the lowest rank, whatever the communicators' numbers. */
+static void
+test_several_left_alone (void)
+{
+  g_auto (Fixture) f = fixture_new_spec ("bgq:32", N, 1);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SimRun) it = NULL;
+
+  script_text (f.trace, "*: comm_dup 9 | 2: ibarrier 7 | 1: compute 900; ibarrier 7 comm=9");
+  it = fixture_simulate (&f, SIM_NETWORK_PACKET, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (it->warnings->len, ==, 1);
+  g_assert_cmpstr (it->warnings->pdata[0], ==,
+                   "2 collectives were not entered by all ranks of their communicator; the first: "
+                   "rank 1, MPI_Ibarrier at rank1:3");
+}
+
 /* Disagreements of rank 1 with the others, by the knowledge that a trace has of collectives. */
 static void
 test_knowledge_of_a_trace (void)
@@ -360,6 +377,7 @@ main (int argc, char **argv)
   g_test_add_func ("/sim/agreement/posted-in-a-part", test_posted_in_a_part);
   g_test_add_func ("/sim/agreement/fences", test_fences);
   g_test_add_func ("/sim/agreement/left-alone", test_left_alone);
+  g_test_add_func ("/sim/agreement/several-left-alone", test_several_left_alone);
   g_test_add_func ("/sim/agreement/knowledge", test_knowledge_of_a_trace);
   g_test_add_func ("/sim/agreement/any-order", test_any_order);
   return g_test_run ();

@@ -10,38 +10,141 @@
  * are kept back. */
 #include "sim/replay/replay_private.h"
 
+#include <stdlib.h>
+#include <sys/mman.h>
+
+/* -- transfers -------------------------------------------------------------- */
+
+SimTransferTable *
+sim_transfers_new (uint32_t n_views)
+{
+  SimTransferTable *table = g_new0 (SimTransferTable, 1);
+
+  table->given_back = sim_records_resize (NULL, 0, n_views, SIM_CACHE_LINE);
+  for (uint32_t view = 0; view < n_views; view++)
+    table->given_back[view * SIM_LINE_WORDS] = TOPO_NONE;
+  return table;
+}
+
+void
+sim_transfers_free (SimTransferTable *table)
+{
+  for (uint32_t segment = 0; segment < table->n_segments; segment++)
+    free (table->segment[segment]);
+  sim_records_free (table->given_back);
+  g_free (table);
+}
+
+/* A small run needs a part of its first segment only, so that this one is not in a huge page. */
+static void
+segment_make (SimTransferTable *table, uint32_t segment)
+{
+  size_t bytes = SIM_SEGMENT * sizeof (SimTransfer);
+
+  table->segment[segment] = aligned_alloc (segment == 0 ? SIM_CACHE_LINE : bytes, bytes);
+  if (table->segment[segment] == NULL)
+    g_error ("cannot allocate %zu bytes", bytes);
+#ifdef MADV_HUGEPAGE
+  if (segment > 0)
+    madvise (table->segment[segment], bytes, MADV_HUGEPAGE);
+#endif
+}
+
+static void
+segment_add (SimReplay *replay)
+{
+  SimTransferTable *table = replay->transfers;
+  uint32_t segment = __atomic_fetch_add (&table->n_segments, 1, __ATOMIC_RELAXED);
+
+  g_assert (segment < SIM_SEGMENTS - 1); /* TOPO_NONE is no transfer */
+  segment_make (table, segment);
+  table->home[segment] = (uint16_t) replay->view;
+  replay->next_transfer = segment << SIM_SEGMENT_BITS;
+  replay->end_transfer = replay->next_transfer + SIM_SEGMENT;
+}
+
+static uint32_t
+segment_used (const SimReplay *replay, uint32_t segment)
+{
+  const SimReplay *view = replay->views[replay->transfers->home[segment]];
+  uint32_t first = segment << SIM_SEGMENT_BITS;
+
+  return view->end_transfer == first + SIM_SEGMENT ? view->next_transfer - first : SIM_SEGMENT;
+}
+
+void
+sim_transfers_dump (SimReplay *replay, BaseDump *dump)
+{
+  SimTransferTable *table = replay->transfers;
+  uint32_t n;
+
+  base_dump_section (dump, "transfers");
+  n = (uint32_t) base_dump_count (dump, table->n_segments, sizeof (SimTransfer));
+  if (base_dump_loads (dump)) {
+    table->n_segments = MIN (n, SIM_SEGMENTS - 1);
+    for (uint32_t segment = 0; segment < table->n_segments; segment++)
+      segment_make (table, segment);
+  }
+  base_dump_array (dump, table->home, table->n_segments, sizeof *table->home);
+  base_dump_array (dump, table->given_back, (uint64_t) replay->n_views * SIM_LINE_WORDS,
+                   sizeof *table->given_back);
+  for (uint32_t segment = 0; segment < table->n_segments; segment++)
+    base_dump_array (dump, table->segment[segment], segment_used (replay, segment),
+                     sizeof (SimTransfer));
+}
+
 uint32_t
 sim_transfer_take (SimReplay *replay, SimTransfer value)
 {
   uint32_t transfer = replay->first_free_transfer;
 
+  if (transfer == TOPO_NONE && replay->n_views > 1)
+    transfer = __atomic_exchange_n (&replay->transfers->given_back[replay->view * SIM_LINE_WORDS],
+                                    TOPO_NONE, __ATOMIC_ACQUIRE);
   if (transfer != TOPO_NONE)
-    replay->first_free_transfer = replay->transfers[transfer].next;
+    replay->first_free_transfer = sim_transfer_at (replay, transfer)->next;
   else {
-    if (replay->n_transfers == replay->transfers_capacity) {
-      replay->transfers_capacity = MAX (256u, 2 * replay->transfers_capacity);
-      replay->transfers = sim_records_resize (replay->transfers, replay->n_transfers,
-                                              replay->transfers_capacity, sizeof (SimTransfer));
-    }
-    transfer = replay->n_transfers++;
+    if (replay->next_transfer == replay->end_transfer)
+      segment_add (replay);
+    transfer = replay->next_transfer++;
   }
-  replay->transfers[transfer] = value;
+  *sim_transfer_at (replay, transfer) = value;
   return transfer;
 }
 
 void
 sim_transfer_give (SimReplay *replay, uint32_t transfer)
 {
-  replay->transfers[transfer].next = replay->first_free_transfer;
-  replay->first_free_transfer = transfer;
+  SimTransferTable *table = replay->transfers;
+  uint32_t home = table->home[transfer >> SIM_SEGMENT_BITS];
+  SimTransfer *it = sim_transfer_at (replay, transfer);
+  uint32_t *given_back = &table->given_back[home * SIM_LINE_WORDS];
+
+  if (home == replay->view) {
+    it->next = replay->first_free_transfer;
+    replay->first_free_transfer = transfer;
+    return;
+  }
+  it->next = __atomic_load_n (given_back, __ATOMIC_RELAXED);
+  while (!__atomic_compare_exchange_n (given_back, &it->next, transfer, true, __ATOMIC_RELEASE,
+                                       __ATOMIC_RELAXED))
+    continue;
 }
+
+/* -- messages --------------------------------------------------------------- */
 
 void
 sim_message_count (SimReplay *replay, uint32_t source, uint32_t destination, uint64_t bytes)
 {
   replay->result.messages++;
   replay->result.message_bytes += bytes;
-  sim_edges_add (replay->edges, source, destination, 1, bytes);
+  if (sim_replay_handles (replay, source)) {
+    sim_edges_add (replay->edges, source, destination, 1, bytes);
+    return;
+  }
+  if (replay->distant_edges == NULL)
+    replay->distant_edges = sim_edges_new (replay->n_ranks);
+  sim_edges_add (replay->distant_edges, source, destination, 1, bytes);
 }
 
 void
@@ -73,9 +176,9 @@ transfer_match (SimReplay *replay, uint32_t transfer, uint32_t request, SimMatch
 {
   const SimRequest *receive = &replay->requests[request];
 
-  if (receive->bytes < replay->transfers[transfer].bytes)
+  if (receive->bytes < sim_transfer_at (replay, transfer)->bytes)
     sim_report_warn (replay, receive->rank, SIM_WARNING_TRUNCATED);
-  replay->transfers[transfer].receive_request = request;
+  sim_transfer_at (replay, transfer)->receive_request = request;
   replay->protocol->matched (replay, transfer, how);
 }
 
@@ -98,7 +201,7 @@ sim_message_post (SimReplay *replay, uint32_t request)
 static void
 envelope_accept (SimReplay *replay, uint32_t transfer)
 {
-  SimTransfer *it = &replay->transfers[transfer];
+  SimTransfer *it = sim_transfer_at (replay, transfer);
   uint32_t destination = it->destination;
   SimRank *rank = &replay->ranks[destination];
   SimEnvelope envelope = it->envelope;
@@ -121,7 +224,7 @@ envelope_accept (SimReplay *replay, uint32_t transfer)
 void
 sim_message_arrive (SimReplay *replay, uint32_t transfer)
 {
-  SimTransfer *it = &replay->transfers[transfer];
+  SimTransfer *it = sim_transfer_at (replay, transfer);
   uint32_t destination = it->destination, source = it->envelope.source, serial = it->serial;
   SimRank *rank = &replay->ranks[destination];
 
@@ -137,7 +240,7 @@ sim_message_arrive (SimReplay *replay, uint32_t transfer)
     envelope_accept (replay, transfer);
     /* The next of the pair may be among those that came early. */
     for (; *link != TOPO_NONE; link = &it->next) {
-      it = &replay->transfers[*link];
+      it = sim_transfer_at (replay, *link);
       if (it->envelope.source == source && it->serial == serial)
         break;
     }
@@ -151,7 +254,7 @@ sim_message_arrive (SimReplay *replay, uint32_t transfer)
 void
 sim_message_received (SimReplay *replay, uint32_t transfer, int64_t at_ps)
 {
-  const SimTransfer *it = &replay->transfers[transfer];
+  const SimTransfer *it = sim_transfer_at (replay, transfer);
 
   if (replay->timeline != NULL)
     sim_timeline_received (replay->timeline, transfer, it->envelope.source, it->destination,

@@ -58,7 +58,7 @@ fragment_bytes (const SimReplay *replay, uint32_t transfer, uint64_t begin)
                                                      : replay->parameters->ompi.send_fragment_bytes;
 
   return MIN (limit_bytes - SIM_OB1_FRAGMENT_HEADER_BYTES,
-              replay->transfers[transfer].bytes - begin);
+              sim_transfer_at (replay, transfer)->bytes - begin);
 }
 
 /* Size of an RDMA piece that begins there. */
@@ -79,7 +79,7 @@ static uint64_t
 rdma_end_bytes (const SimReplay *replay, uint32_t transfer)
 {
   const Message *it = message_of (replay, transfer);
-  uint64_t bytes = replay->transfers[transfer].bytes;
+  uint64_t bytes = sim_transfer_at (replay, transfer)->bytes;
   uint64_t offset_bytes = replay->parameters->ompi.rdma_offset_bytes;
 
   if (it->pinned)
@@ -93,7 +93,7 @@ bool
 sim_ob1_is_acknowledged (const SimReplay *replay, uint32_t transfer)
 {
   const Message *it = message_of (replay, transfer);
-  uint64_t bytes = replay->transfers[transfer].bytes;
+  uint64_t bytes = sim_transfer_at (replay, transfer)->bytes;
 
   if (it->eager || it->single || it->pinned)
     return false;
@@ -109,7 +109,7 @@ sim_ob1_is_acknowledged (const SimReplay *replay, uint32_t transfer)
 static void
 post (SimReplay *replay, uint32_t transfer, Event event, uint64_t bytes, int64_t at_ps)
 {
-  const SimTransfer *it = &replay->transfers[transfer];
+  const SimTransfer *it = sim_transfer_at (replay, transfer);
   uint32_t source = it->envelope.source, destination = it->destination;
   bool eager = message_of (replay, transfer)->eager, waits = false;
   bool to_source = event == EVENT_ACK || event == EVENT_RETURN || event == EVENT_PUT;
@@ -184,9 +184,9 @@ message_give (SimReplay *replay, uint32_t transfer)
 static void
 send_complete (SimReplay *replay, uint32_t transfer, int64_t at_ps)
 {
-  uint32_t request = replay->transfers[transfer].send_request;
+  uint32_t request = sim_transfer_at (replay, transfer)->send_request;
 
-  replay->transfers[transfer].send_request = TOPO_NONE;
+  sim_transfer_at (replay, transfer)->send_request = TOPO_NONE;
   if (request != TOPO_NONE)
     sim_request_complete (replay, request, at_ps);
 }
@@ -197,7 +197,8 @@ sender_check (SimReplay *replay, uint32_t transfer, int64_t at_ps)
 {
   Message *it = message_of (replay, transfer);
 
-  if (!it->acked || !it->first_delivered || it->delivered_bytes < replay->transfers[transfer].bytes)
+  if (!it->acked || !it->first_delivered ||
+      it->delivered_bytes < sim_transfer_at (replay, transfer)->bytes)
     return;
   it->sent = true;
   replay->ranks[source_of (replay, transfer)].open_sends--;
@@ -208,7 +209,7 @@ sender_check (SimReplay *replay, uint32_t transfer, int64_t at_ps)
 static void
 receive_complete (SimReplay *replay, uint32_t transfer, int64_t at_ps)
 {
-  uint32_t request = replay->transfers[transfer].receive_request;
+  uint32_t request = sim_transfer_at (replay, transfer)->receive_request;
 
   message_of (replay, transfer)->received = true;
   sim_message_received (replay, transfer, at_ps);
@@ -220,7 +221,7 @@ receive_complete (SimReplay *replay, uint32_t transfer, int64_t at_ps)
 static void
 receiver_check (SimReplay *replay, uint32_t transfer, int64_t at_ps)
 {
-  const SimTransfer *it = &replay->transfers[transfer];
+  const SimTransfer *it = sim_transfer_at (replay, transfer);
 
   if (message_of (replay, transfer)->received_bytes < it->bytes)
     return;
@@ -246,7 +247,7 @@ fragment_schedule (SimReplay *replay, uint32_t transfer)
       is_local (replay, transfer) ? parameters->ompi.sm_depth : parameters->ompi.send_depth;
   bool limited = it->rdma_end_bytes == it->first_bytes;
 
-  if (!it->acked || it->single || it->next_bytes >= replay->transfers[transfer].bytes ||
+  if (!it->acked || it->single || it->next_bytes >= sim_transfer_at (replay, transfer)->bytes ||
       (limited && it->in_flight >= depth))
     return;
   sim_ob1_work_add (replay, source_of (replay, transfer),
@@ -274,7 +275,7 @@ ask_schedule (SimReplay *replay, uint32_t transfer)
 
   if (it->ask_bytes >= it->rdma_end_bytes || it->asked >= replay->parameters->ompi.rdma_depth)
     return;
-  sim_ob1_work_add (replay, replay->transfers[transfer].destination,
+  sim_ob1_work_add (replay, sim_transfer_at (replay, transfer)->destination,
                     (Work){ .kind = WORK_ASK,
                             .transfer = transfer,
                             .bytes = piece_bytes (replay, transfer, it->ask_bytes) },
@@ -303,7 +304,7 @@ send_end (SimReplay *replay, uint32_t transfer, int64_t at_ps)
 {
   Message *it = message_of (replay, transfer);
   bool eager = it->eager;
-  bool done = eager || replay->requests[replay->transfers[transfer].send_request].mode ==
+  bool done = eager || replay->requests[sim_transfer_at (replay, transfer)->send_request].mode ==
                            TRACE_SEND_BUFFERED;
 
   it->sent = eager;
@@ -329,7 +330,7 @@ sim_ob1_work_ends (SimReplay *replay, const Work *work, int64_t at_ps)
   case WORK_SEND: send_end (replay, transfer, at_ps); break;
   case WORK_TAKE:
     if (it->single)
-      it->received_bytes = replay->transfers[transfer].bytes;
+      it->received_bytes = sim_transfer_at (replay, transfer)->bytes;
     if (!it->eager && is_local (replay, transfer))
       post (replay, transfer, EVENT_RETURN, 0, at_ps);
     ask_schedule (replay, transfer);
@@ -373,7 +374,7 @@ sim_ob1_work_ends (SimReplay *replay, const Work *work, int64_t at_ps)
     break;
   case WORK_ANSWER:
     /* The request stands for the acknowledgement when there is no other. */
-    if (it->rdma_end_bytes == replay->transfers[transfer].bytes)
+    if (it->rdma_end_bytes == sim_transfer_at (replay, transfer)->bytes)
       message_acked (replay, transfer);
     post (replay, transfer, EVENT_WRITE, work->bytes, at_ps);
     break;
@@ -398,7 +399,7 @@ sim_ob1_work_ends (SimReplay *replay, const Work *work, int64_t at_ps)
 static void
 ob1_send (SimReplay *replay, uint32_t transfer)
 {
-  const SimTransfer *it = &replay->transfers[transfer];
+  const SimTransfer *it = sim_transfer_at (replay, transfer);
   const SimRequest *request = &replay->requests[it->send_request];
   uint32_t rank = it->envelope.source;
   /* The agent of a rank does the work of a posted collective. */
@@ -425,7 +426,7 @@ ob1_send (SimReplay *replay, uint32_t transfer)
   message.put_bytes = message.ask_bytes = message.finished_bytes = message.came_bytes =
       message.received_bytes = message.first_bytes;
   if (transfer >= ob1->messages_capacity) {
-    ob1->messages_capacity = replay->transfers_capacity;
+    ob1->messages_capacity = MAX (MAX (256u, 2 * ob1->messages_capacity), transfer + 1);
     ob1->messages = g_renew (Message, ob1->messages, ob1->messages_capacity);
   }
   ob1->messages[transfer] = message;
@@ -445,12 +446,12 @@ ob1_matched (SimReplay *replay, uint32_t transfer, SimMatched how)
   if (how == SIM_UNMATCHED) {
     if (it->first_bytes > 0)
       it->stash = sim_ob1_work_add (
-          replay, replay->transfers[transfer].destination,
+          replay, sim_transfer_at (replay, transfer)->destination,
           (Work){ .kind = WORK_STASH, .transfer = transfer, .bytes = it->first_bytes },
           TURN_ARRIVED);
     return;
   }
-  receive = &replay->requests[replay->transfers[transfer].receive_request];
+  receive = &replay->requests[sim_transfer_at (replay, transfer)->receive_request];
   call = how == SIM_MATCHED_BY_POST && !(receive->owned && replay->parameters->mpi.async_progress);
   if (it->stash != TOPO_NONE)
     ob1_of (replay)->works[it->stash].kind = WORK_NOTHING;
@@ -506,7 +507,7 @@ ob1_direct (SimReplay *replay, uint32_t rank, uint32_t peer, uint64_t bytes, uin
 static void
 ob1_access (SimReplay *replay, uint32_t transfer)
 {
-  const SimTransfer *access = &replay->transfers[transfer];
+  const SimTransfer *access = sim_transfer_at (replay, transfer);
   uint32_t origin = access->envelope.source, target = access->destination;
   bool put = access->state == TRACE_OP_PUT;
 
@@ -577,7 +578,7 @@ ob1_event (SimReplay *replay, const SimProtocolEvent *event)
   case EVENT_RETURN:
     it = message_of (replay, transfer);
     first = !it->first_returned;
-    bytes = it->single ? replay->transfers[transfer].bytes
+    bytes = it->single ? sim_transfer_at (replay, transfer)->bytes
             : first    ? it->first_bytes
                        : fragment_bytes (replay, transfer, it->returned_bytes);
     it->first_returned = true;
@@ -599,7 +600,7 @@ ob1_event (SimReplay *replay, const SimProtocolEvent *event)
   case EVENT_WRITE:
   case EVENT_STORE: break;
   case EVENT_ACCESS:
-    access = &replay->transfers[transfer];
+    access = sim_transfer_at (replay, transfer);
     if (access->state != TRACE_OP_GET)
       sim_window_arrived (replay, transfer);
     write_to (replay, rank, access->envelope.source, access->back_bytes,

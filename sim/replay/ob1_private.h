@@ -131,7 +131,7 @@ message_of (const SimReplay *replay, uint32_t transfer)
 static inline uint32_t
 source_of (const SimReplay *replay, uint32_t transfer)
 {
-  return replay->transfers[transfer].envelope.source;
+  return sim_transfer_at (replay, transfer)->envelope.source;
 }
 
 static inline uint64_t
@@ -143,13 +143,13 @@ event_cookie (Event event, uint32_t transfer)
 static inline bool
 is_local (const SimReplay *replay, uint32_t transfer)
 {
-  return sim_transfer_is_local (replay, &replay->transfers[transfer]);
+  return sim_transfer_is_local (replay, sim_transfer_at (replay, transfer));
 }
 
 static inline bool
 is_self (const SimReplay *replay, uint32_t transfer)
 {
-  return source_of (replay, transfer) == replay->transfers[transfer].destination;
+  return source_of (replay, transfer) == sim_transfer_at (replay, transfer)->destination;
 }
 
 /* -- ob1.c ---------------------------------------------------------------- */

@@ -27,7 +27,7 @@ register_ps (SimReplay *replay, uint32_t transfer, bool sender, uint64_t bytes)
   uint64_t pages = (bytes + PAGE_BYTES - 1) / PAGE_BYTES;
 
   if (message_of (replay, transfer)->pinned) {
-    const SimTransfer *it = &replay->transfers[transfer];
+    const SimTransfer *it = sim_transfer_at (replay, transfer);
     uint32_t rank = sender ? it->envelope.source : it->destination;
     uint32_t peer = sender ? it->destination : it->envelope.source;
     uint32_t *known = &base_map_add (&ob1_of (replay)->ranks[rank].pinned, peer, 0)->value[!sender];
@@ -65,7 +65,7 @@ work_lead_ps (SimReplay *replay, const Work *work)
     if (replay->graphs == NULL)
       lead_ps = replay->parameters->mpi.send_overhead_ps;
     if (message_of (replay, transfer)->pinned)
-      lead_ps += register_ps (replay, transfer, true, replay->transfers[transfer].bytes);
+      lead_ps += register_ps (replay, transfer, true, sim_transfer_at (replay, transfer)->bytes);
     return lead_ps + handling_ps (replay, transfer);
   case WORK_TAKE:
     it = message_of (replay, transfer);
@@ -107,7 +107,7 @@ work_copy_bytes (const SimReplay *replay, const Work *work)
 
   switch ((WorkKind) work->kind) {
   case WORK_SEND:
-    it = &replay->transfers[work->transfer];
+    it = sim_transfer_at (replay, work->transfer);
     message = message_of (replay, work->transfer);
     /* BTL self sends from where the data is (btl_self_component.c: SEND_INPLACE). */
     first_bytes = is_self (replay, work->transfer) ? 0 : message->first_bytes;
@@ -116,7 +116,7 @@ work_copy_bytes (const SimReplay *replay, const Work *work)
     return first_bytes;
   case WORK_TAKE:
     message = message_of (replay, work->transfer);
-    return message->single ? replay->transfers[work->transfer].bytes : message->first_bytes;
+    return message->single ? sim_transfer_at (replay, work->transfer)->bytes : message->first_bytes;
   case WORK_COPY:
   case WORK_STASH:
   case WORK_SEND_FRAGMENT:
@@ -152,7 +152,7 @@ private_of (const SimReplay *replay, uint32_t rank, uint64_t footprint_bytes)
 static SimBuffer
 library_buffer (const SimReplay *replay, uint32_t transfer, bool sender, bool first)
 {
-  const SimTransfer *it = &replay->transfers[transfer];
+  const SimTransfer *it = sim_transfer_at (replay, transfer);
   const TopoParameters *parameters = replay->parameters;
   uint32_t source = it->envelope.source, destination = it->destination;
 
@@ -182,7 +182,7 @@ work_copy_between (const SimReplay *replay, const Work *work, SimCopy *copy)
     copy->to = private_of (replay, transfer, work->bytes);
     return;
   }
-  it = &replay->transfers[transfer];
+  it = sim_transfer_at (replay, transfer);
   message = message_of (replay, transfer);
   copy->from = private_of (replay, it->envelope.source, it->bytes);
   copy->to = private_of (replay, it->destination, it->bytes);

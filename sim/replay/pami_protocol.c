@@ -78,7 +78,7 @@ remote_get (SimReplay *replay, uint32_t from, uint32_t owner, uint64_t cookie, b
 static void
 ask (SimReplay *replay, uint32_t transfer, uint32_t piece, int64_t at_ps)
 {
-  const SimTransfer *it = &replay->transfers[transfer];
+  const SimTransfer *it = sim_transfer_at (replay, transfer);
 
   remote_get (replay, it->destination, it->envelope.source, sim_cookie (PAMI_GET, piece, transfer),
               it->dynamic, at_ps);
@@ -121,11 +121,11 @@ pacer_of (const SimReplay *replay, uint32_t rank)
 static void
 pacer_append (SimReplay *replay, Pacer *pacer, uint32_t transfer)
 {
-  replay->transfers[transfer].next = TOPO_NONE;
+  sim_transfer_at (replay, transfer)->next = TOPO_NONE;
   if (pacer->first == TOPO_NONE)
     pacer->first = transfer;
   else
-    replay->transfers[pacer->last].next = transfer;
+    sim_transfer_at (replay, pacer->last)->next = transfer;
   pacer->last = transfer;
 }
 
@@ -136,7 +136,7 @@ pacer_run (SimReplay *replay, Pacer *pacer, uint64_t window_bytes)
 {
   while (pacer->first != TOPO_NONE) {
     uint32_t transfer = pacer->first;
-    SimTransfer *it = &replay->transfers[transfer];
+    SimTransfer *it = sim_transfer_at (replay, transfer);
     uint32_t piece = (uint32_t) (it->asked_bytes / it->piece_bytes);
     uint64_t bytes = piece_size (it, piece);
 
@@ -155,7 +155,7 @@ pacer_run (SimReplay *replay, Pacer *pacer, uint64_t window_bytes)
 static void
 fetch (SimReplay *replay, uint32_t transfer, int64_t at_ps)
 {
-  SimTransfer *it = &replay->transfers[transfer];
+  SimTransfer *it = sim_transfer_at (replay, transfer);
   SimRank *rank = &replay->ranks[it->destination];
   uint64_t piece_bytes, window_bytes;
 
@@ -188,7 +188,7 @@ fetch (SimReplay *replay, uint32_t transfer, int64_t at_ps)
 static void
 transfer_finish (SimReplay *replay, uint32_t transfer, int64_t at_ps)
 {
-  const SimTransfer *it = &replay->transfers[transfer];
+  const SimTransfer *it = sim_transfer_at (replay, transfer);
   uint32_t source = it->envelope.source, destination = it->destination;
   bool acknowledge = it->state != PAMI_EAGER && !sim_transfer_is_local (replay, it);
 
@@ -219,7 +219,7 @@ pami_taken (SimReplay *replay, uint32_t transfer)
 static void
 transfer_process (SimReplay *replay, uint32_t transfer, bool agent)
 {
-  const SimTransfer *it = &replay->transfers[transfer];
+  const SimTransfer *it = sim_transfer_at (replay, transfer);
   SimRank *rank = &replay->ranks[it->destination];
   int64_t at_ps = MAX (replay->now_ps, replay->requests[it->receive_request].at_ps);
   /* A request between nodes for no bytes has no data and no copy to wait for. */
@@ -251,18 +251,18 @@ transfer_process (SimReplay *replay, uint32_t transfer, bool agent)
 static void
 process_or_defer (SimReplay *replay, uint32_t transfer)
 {
-  SimRank *rank = &replay->ranks[replay->transfers[transfer].destination];
+  SimRank *rank = &replay->ranks[sim_transfer_at (replay, transfer)->destination];
   bool agent = replay->parameters->mpi.async_progress || rank->state == SIM_RANK_DONE;
 
   if (agent || rank->state != SIM_RANK_RUNNING) {
     transfer_process (replay, transfer, agent);
     return;
   }
-  replay->transfers[transfer].next = TOPO_NONE;
+  sim_transfer_at (replay, transfer)->next = TOPO_NONE;
   if (rank->first_deferred == TOPO_NONE)
     rank->first_deferred = transfer;
   else
-    replay->transfers[rank->last_deferred].next = transfer;
+    sim_transfer_at (replay, rank->last_deferred)->next = transfer;
   rank->last_deferred = transfer;
 }
 
@@ -276,7 +276,7 @@ pami_progress (SimReplay *replay, uint32_t rank, SimMoment moment)
     return;
   it->first_deferred = it->last_deferred = TOPO_NONE;
   while (transfer != TOPO_NONE) {
-    uint32_t next = replay->transfers[transfer].next;
+    uint32_t next = sim_transfer_at (replay, transfer)->next;
 
     transfer_process (replay, transfer, it->state == SIM_RANK_DONE);
     transfer = next;
@@ -305,7 +305,7 @@ pami_matched (SimReplay *replay, uint32_t transfer, SimMatched how)
 static void
 pami_send (SimReplay *replay, uint32_t transfer)
 {
-  SimTransfer *it = &replay->transfers[transfer];
+  SimTransfer *it = sim_transfer_at (replay, transfer);
   uint32_t request = it->send_request;
   uint8_t mode = replay->requests[request].mode;
   bool eager = it->bytes <= replay->parameters->mpi.eager_bytes && mode != TRACE_SEND_SYNCHRONOUS;
@@ -377,7 +377,7 @@ access_data (SimReplay *replay, uint64_t cookie, uint32_t from, uint32_t to, uin
 static void
 pami_access (SimReplay *replay, uint32_t transfer)
 {
-  SimTransfer *access = &replay->transfers[transfer];
+  SimTransfer *access = sim_transfer_at (replay, transfer);
   uint32_t origin = access->envelope.source, target = access->destination;
   int64_t at_ps = replay->ranks[origin].local_ps;
   uint64_t cookie = sim_cookie (PAMI_ACCESS, 0, transfer);
@@ -397,7 +397,7 @@ pami_access (SimReplay *replay, uint32_t transfer)
 static void
 access_serve (SimReplay *replay, uint32_t transfer)
 {
-  const SimTransfer *access = &replay->transfers[transfer];
+  const SimTransfer *access = sim_transfer_at (replay, transfer);
   uint32_t origin = access->envelope.source, target = access->destination;
   bool get = access->state == TRACE_OP_GET;
   uint64_t cookie = sim_cookie (SIM_COOKIE_ACCESSED, 0, transfer);
@@ -424,9 +424,9 @@ access_serve (SimReplay *replay, uint32_t transfer)
 static void
 data_complete (SimReplay *replay, uint32_t transfer)
 {
-  uint32_t rank = replay->transfers[transfer].destination;
+  uint32_t rank = sim_transfer_at (replay, transfer)->destination;
 
-  replay->transfers[transfer].state = PAMI_DATA;
+  sim_transfer_at (replay, transfer)->state = PAMI_DATA;
   process_or_defer (replay, transfer);
   sim_rank_wake (replay, rank);
 }
@@ -435,7 +435,7 @@ static void
 pami_event (SimReplay *replay, const SimProtocolEvent *event)
 {
   uint32_t transfer = sim_cookie_low (event->cookie), piece = sim_cookie_high (event->cookie);
-  SimTransfer *it = &replay->transfers[transfer];
+  SimTransfer *it = sim_transfer_at (replay, transfer);
   uint32_t source = it->envelope.source, request = it->send_request;
   uint64_t piece_bytes, window_bytes;
 

@@ -11,6 +11,11 @@
  * rank that makes many calls without ever blocking. */
 #define CALLS_AHEAD 32
 
+/* Callbacks between two looks at the wall clock, and time between two calls of the progress
+ * function. */
+#define CALLBACKS_PER_PROGRESS 4096
+#define PROGRESS_INTERVAL_US   100000
+
 /* Ranks that a deadlock's message names. */
 #define RANKS_NAMED 10
 
@@ -75,13 +80,27 @@ sim_report_fail (SimReplay *replay, uint32_t rank, const char *format, ...)
                replay->ranks[rank].call, place_of (replay, rank), text);
 }
 
+/* Nodes come in their order within a window, and parts of the network side by side, so the first
+ * one that comes is not always the first in time. */
+static bool
+is_earlier (const SimReplay *replay, int64_t at_ps, uint32_t rank, const SimWarned *than)
+{
+  if (at_ps != than->at_ps)
+    return at_ps < than->at_ps;
+  return replay->ranks[rank].node < replay->ranks[than->rank].node;
+}
+
 void
 sim_report_warn (SimReplay *replay, uint32_t rank, SimWarning warning)
 {
-  if (replay->warnings[warning].n++ > 0)
+  SimWarned *it = &replay->warnings[warning];
+
+  if (it->n++ > 0 && !is_earlier (replay, replay->now_ps, rank, it))
     return;
-  replay->warnings[warning].rank = rank;
-  replay->warnings[warning].place = g_strdup (place_of (replay, rank));
+  it->at_ps = replay->now_ps;
+  it->rank = rank;
+  g_free (it->place);
+  it->place = g_strdup (place_of (replay, rank));
 }
 
 /* -- the ranks ------------------------------------------------------------- */
@@ -225,6 +244,59 @@ rank_resume (SimReplay *replay, uint32_t rank)
   sim_rank_wake (replay, rank);
 }
 
+/* -- progress ------------------------------------------------------------- */
+
+/* Share of the trace replayed so far, 0..1: an estimate, as if all ranks had as many operations as
+ * the one in the middle.  No view works. */
+static double
+share_done (SimReplay *replay)
+{
+  uint64_t n_done = 0, n_operations = 0;
+  double ranks_share, share;
+
+  for (uint32_t view = 0; view < replay->n_views; view++) {
+    n_done += replay->views[view]->n_done;
+    n_operations += replay->views[view]->n_operations;
+  }
+  ranks_share = (double) n_done / MAX (replay->n_ranks, 1u);
+  if (replay->operations_guess == 0) {
+    uint32_t middle = replay->n_ranks / 2;
+    g_autoptr (TraceCursor) cursor = trace_cursor_new (replay->trace, middle, NULL);
+    uint64_t n = 0;
+    TraceOp op;
+
+    while (cursor != NULL && trace_cursor_next (cursor, &op, NULL) == TRACE_NEXT_OPERATION)
+      n++;
+    replay->operations_guess = MAX (1u, n * replay->n_ranks);
+  }
+  share = (double) n_operations / (double) replay->operations_guess;
+  return MAX (ranks_share, MIN (share, 0.99));
+}
+
+static void
+tell_progress (SimReplay *replay, int64_t now_ps)
+{
+  int64_t now_us = g_get_monotonic_time ();
+
+  if (replay->options.progress == NULL || now_us - replay->progress_us < PROGRESS_INTERVAL_US)
+    return;
+  replay->progress_us = now_us;
+  replay->options.progress (replay->options.progress_data, share_done (replay), now_ps);
+}
+
+/* No view works. */
+static bool
+replay_running (void *client, int64_t now_ps)
+{
+  SimReplay *replay = client;
+
+  if (now_ps > 0)
+    tell_progress (replay, now_ps);
+  /* One that is about to fail is not worth to be saved. */
+  return replay->options.pause == NULL || *replay->failed ||
+         replay->options.pause (replay->options.pause_data);
+}
+
 /* -- the network's callbacks --------------------------------------------- */
 
 /* A message or a timer has come to a rank, or an acknowledgement back to it. */
@@ -233,15 +305,15 @@ replay_event (SimReplay *replay, const SimProtocolEvent *event, int64_t now_ps)
 {
   uint32_t rank = event->rank;
 
-  if (replay->error != NULL)
+  if (__atomic_load_n (replay->failed, __ATOMIC_RELAXED))
     return;
   replay->now_ps = now_ps;
   switch (sim_cookie_kind (event->cookie)) {
-  case SIM_COOKIE_DIRECT:
-  case SIM_COOKIE_MET: sim_active_event (replay, rank, event->cookie); break;
+  case SIM_COOKIE_DIRECT: sim_active_direct (replay, rank, event->cookie); break;
+  case SIM_COOKIE_MET: sim_active_met (replay, rank, event->cookie); break;
   case SIM_COOKIE_RELEASE:
     replay->ranks[rank].state = SIM_RANK_READY;
-    sim_rank_wait_until (replay, rank, now_ps);
+    sim_rank_wait_until (replay, rank, now_ps + sim_cookie_high (event->cookie));
     sim_rank_wake (replay, rank);
     break;
   case SIM_COOKIE_RESUME: rank_resume (replay, rank); break;
@@ -251,6 +323,10 @@ replay_event (SimReplay *replay, const SimProtocolEvent *event, int64_t now_ps)
   default: replay->protocol->event (replay, event);
   }
   replay->protocol->progress (replay, rank, SIM_MOMENT_CALLBACK);
+  if (G_UNLIKELY (replay->error != NULL))
+    __atomic_store_n (replay->failed, true, __ATOMIC_RELAXED);
+  if (replay->n_views == 1 && ++replay->n_callbacks % CALLBACKS_PER_PROGRESS == 0)
+    tell_progress (replay, now_ps);
 }
 
 static void
@@ -286,7 +362,7 @@ replay_prefetch (void *client, const SimMessage *message, uint32_t step)
   const SimReplay *replay = client;
   const SimRank *rank = &replay->ranks[message->destination_rank];
   uint32_t kind = sim_cookie_kind (message->cookie), source = message->source_rank;
-  const SimTransfer *transfer = &replay->transfers[sim_cookie_low (message->cookie)];
+  const SimTransfer *transfer = sim_transfer_at (replay, sim_cookie_low (message->cookie));
   const BaseMap *sources = &rank->matching.sources;
   uint32_t request = TOPO_NONE, entry = TOPO_NONE;
   const BaseMapEntry *home = NULL;
@@ -327,10 +403,62 @@ const SimClient sim_replay_client = {
   .delivered = replay_delivered,
   .timer = replay_timer,
   .sent = replay_sent,
+  .running = replay_running,
   .prefetch = replay_prefetch,
 };
 
 /* -- life ---------------------------------------------------------------- */
+
+static void
+view_init (SimReplay *view)
+{
+  while (view->span_bits < 40 && INT64_C (2) << view->span_bits <= view->network->lookahead_ps)
+    view->span_bits++;
+  view->first_free_request = view->first_free_transfer = TOPO_NONE;
+  sim_match_pool_init (&view->match_pool);
+  sim_window_init (view);
+  sim_graph_init_view (view);
+}
+
+static void
+view_clear (SimReplay *view)
+{
+  for (uint32_t warning = 0; warning < SIM_N_WARNINGS; warning++)
+    g_free (view->warnings[warning].place);
+  sim_match_pool_clear (&view->match_pool);
+  sim_graph_free_view (view);
+  sim_edges_free (view->distant_edges);
+  g_hash_table_unref (view->windows);
+  g_clear_error (&view->error);
+  sim_records_free (view->requests);
+}
+
+/* A view for each part of the network; the replay, on which nothing is done yet, is the first.
+ * The last of its fields are a view's own. */
+static void
+views_make (SimReplay *replay, SimNetwork *network)
+{
+  uint32_t n = sim_network_n_parts (network);
+
+  g_assert (replay->views == NULL && (n == 1 || replay->timeline == NULL));
+  replay->network = network;
+  replay->n_views = n;
+  replay->views = g_new (SimReplay *, n);
+  replay->views[0] = replay;
+  replay->transfers = sim_transfers_new (n);
+  view_init (replay);
+  replay->protocol->begin (replay);
+  for (uint32_t part = 1; part < n; part++) {
+    SimReplay *view = replay->views[part] = g_new0 (SimReplay, 1);
+
+    memcpy (view, replay, offsetof (SimReplay, view));
+    view->view = part;
+    view->network = sim_network_part (network, part);
+    view->result.ranks = replay->result.ranks;
+    view_init (view);
+    view->network->client_data = view;
+  }
+}
 
 SimReplay *
 sim_replay_new (Trace *trace, const TopoMachine *machine, const TopoMapping *mapping,
@@ -366,11 +494,9 @@ sim_replay_new (Trace *trace, const TopoMachine *machine, const TopoMapping *map
   replay->comms = trace_comms_new (replay->n_ranks);
   replay->agreement = sim_agreement_new (trace, replay->comms);
   replay->edges = sim_edges_new (replay->n_ranks);
-  replay->first_free_request = replay->first_free_transfer = TOPO_NONE;
-  sim_match_pool_init (&replay->match_pool);
   replay->protocol = machine->fabric != NULL ? &sim_ob1 : &sim_pami;
-  replay->meetings = g_hash_table_new_full (g_int64_hash, g_int64_equal, NULL, g_free);
-  sim_window_init (replay);
+  replay->meetings = sim_meetings_new ();
+  replay->failed = &replay->own_failed;
   sim_graph_init (replay);
   replay->timeline = options->timeline;
   if (replay->timeline != NULL)
@@ -396,20 +522,22 @@ sim_replay_free (SimReplay *replay)
     base_map_clear (&it->sequences);
   }
   sim_graph_free (replay);
-  for (uint32_t warning = 0; warning < SIM_N_WARNINGS; warning++)
-    g_free (replay->warnings[warning].place);
-  sim_match_pool_clear (&replay->match_pool);
+  for (uint32_t part = 1; part < replay->n_views; part++) {
+    view_clear (replay->views[part]);
+    g_free (replay->views[part]);
+  }
+  if (replay->n_views > 0)
+    view_clear (replay);
+  g_free (replay->views);
   sim_agreement_free (replay->agreement);
   trace_comms_free (replay->comms);
   sim_edges_free (replay->edges);
-  g_hash_table_unref (replay->meetings);
-  g_hash_table_unref (replay->windows);
+  sim_meetings_free (replay->meetings);
   g_ptr_array_unref (replay->result.warnings);
-  g_clear_error (&replay->error);
   g_free (replay->result.ranks);
   sim_records_free (replay->ranks);
-  sim_records_free (replay->requests);
-  sim_records_free (replay->transfers);
+  if (replay->transfers != NULL)
+    sim_transfers_free (replay->transfers);
   if (replay->library != NULL)
     replay->protocol->free (replay);
   g_free (replay);
@@ -525,11 +653,21 @@ cursors_dump (SimReplay *replay, BaseDump *dump)
   }
 }
 
+/* What a view has for itself, but for what the network and the streams are to say. */
 static void
-result_dump (SimReplay *replay, BaseDump *dump)
+view_dump (SimReplay *view, BaseDump *dump)
 {
-  SimReplayResult *result = &replay->result, plain = *result;
+  SimReplayResult *result = &view->result, plain = *result;
+  bool has_distant = view->distant_edges != NULL;
 
+  base_dump_section (dump, "view");
+  BASE_DUMP_VALUE (dump, view->knows_sources);
+  BASE_DUMP_VALUE (dump, view->now_ps);
+  BASE_DUMP_VALUE (dump, view->n_done);
+  BASE_DUMP_VALUE (dump, view->n_operations);
+  BASE_DUMP_VALUE (dump, view->operations_guess);
+  BASE_DUMP_VALUE (dump, view->n_meeting_waits);
+  BASE_DUMP_VALUE (dump, view->n_works);
   plain.ranks = NULL;
   plain.warnings = NULL;
   BASE_DUMP_VALUE (dump, plain);
@@ -538,50 +676,63 @@ result_dump (SimReplay *replay, BaseDump *dump)
     plain.warnings = result->warnings;
     *result = plain;
   }
-  base_dump_array (dump, result->ranks, replay->n_ranks, sizeof *result->ranks);
   for (uint32_t warning = 0; warning < SIM_N_WARNINGS; warning++) {
-    BASE_DUMP_VALUE (dump, replay->warnings[warning].n);
-    BASE_DUMP_VALUE (dump, replay->warnings[warning].rank);
-    base_dump_text (dump, &replay->warnings[warning].place);
+    SimWarned *it = &view->warnings[warning];
+
+    BASE_DUMP_VALUE (dump, it->n);
+    BASE_DUMP_VALUE (dump, it->at_ps);
+    BASE_DUMP_VALUE (dump, it->rank);
+    base_dump_text (dump, &it->place);
   }
+  BASE_DUMP_VALUE (dump, has_distant);
+  if (has_distant) {
+    if (base_dump_loads (dump))
+      view->distant_edges = sim_edges_new (view->n_ranks);
+    sim_edges_dump (view->distant_edges, dump);
+  }
+  base_dump_section (dump, "messages");
+  base_dump_list (dump, (void **) &view->match_pool.entries, &view->match_pool.n,
+                  &view->match_pool.capacity, sizeof *view->match_pool.entries);
+  BASE_DUMP_VALUE (dump, view->match_pool.first_free);
+  records_dump ((void **) &view->requests, &view->n_requests, &view->requests_capacity,
+                sizeof *view->requests, dump);
+  BASE_DUMP_VALUE (dump, view->first_free_request);
+  BASE_DUMP_VALUE (dump, view->next_transfer);
+  BASE_DUMP_VALUE (dump, view->end_transfer);
+  BASE_DUMP_VALUE (dump, view->first_free_transfer);
+  sim_window_dump (view, dump);
+  sim_graph_dump_view (view, dump);
 }
 
 static void
 replay_dump (SimReplay *replay, BaseDump *dump)
 {
   bool has_timeline = replay->timeline != NULL;
+  uint32_t n_views = replay->n_views;
 
   base_dump_section (dump, "replay");
   BASE_DUMP_VALUE (dump, has_timeline);
   if (has_timeline != (replay->timeline != NULL))
     base_dump_fail (dump, has_timeline ? "is of a run with a timeline"
                                        : "is of a run without a timeline");
-  BASE_DUMP_VALUE (dump, replay->knows_sources);
-  BASE_DUMP_VALUE (dump, replay->now_ps);
-  BASE_DUMP_VALUE (dump, replay->n_done);
-  BASE_DUMP_VALUE (dump, replay->n_operations);
-  BASE_DUMP_VALUE (dump, replay->operations_guess);
-  BASE_DUMP_VALUE (dump, replay->n_works);
-  result_dump (replay, dump);
+  BASE_DUMP_VALUE (dump, n_views);
+  if (n_views != replay->n_views)
+    base_dump_fail (dump, "is of a run with %u threads, and this one has %u", n_views,
+                    replay->n_views);
+  if (base_dump_has_failed (dump))
+    return;
   trace_comms_dump (replay->comms, dump);
   sim_agreement_dump (replay->agreement, dump);
   sim_edges_dump (replay->edges, dump);
-  base_dump_section (dump, "messages");
-  base_dump_list (dump, (void **) &replay->match_pool.entries, &replay->match_pool.n,
-                  &replay->match_pool.capacity, sizeof *replay->match_pool.entries);
-  BASE_DUMP_VALUE (dump, replay->match_pool.first_free);
-  records_dump ((void **) &replay->requests, &replay->n_requests, &replay->requests_capacity,
-                sizeof *replay->requests, dump);
-  BASE_DUMP_VALUE (dump, replay->first_free_request);
-  records_dump ((void **) &replay->transfers, &replay->n_transfers, &replay->transfers_capacity,
-                sizeof *replay->transfers, dump);
-  BASE_DUMP_VALUE (dump, replay->first_free_transfer);
+  base_dump_array (dump, replay->result.ranks, replay->n_ranks, sizeof *replay->result.ranks);
+  for (uint32_t view = 0; view < n_views; view++)
+    view_dump (replay->views[view], dump);
+  sim_transfers_dump (replay, dump);
   base_dump_section (dump, "ranks");
   calls_dump (replay, dump);
   for (uint32_t rank = 0; rank < replay->n_ranks; rank++)
     rank_dump (replay, rank, dump);
   sim_meetings_dump (replay, dump);
-  sim_window_dump (replay, dump);
   sim_graph_dump (replay, dump);
   replay->protocol->dump (replay, dump);
   if (replay->timeline != NULL)
@@ -651,6 +802,22 @@ append_graph_rank (GString *text, const SimReplay *replay, uint32_t rank)
       text, " at %s", cursor == NULL ? trace_path (replay->trace) : trace_cursor_place (cursor));
 }
 
+/* Of the requests that a rank waits for. */
+static const SimRequest *
+awaited_first (const SimReplay *replay, uint32_t rank)
+{
+  const SimRequest *first = NULL;
+
+  for (uint32_t request = 0; request < replay->n_requests; request++) {
+    const SimRequest *it = &replay->requests[request];
+
+    if (it->used && it->awaited && it->rank == rank && (first == NULL || it->next < first->next))
+      first = it;
+  }
+  g_assert (first != NULL);
+  return first;
+}
+
 static void
 append_rank (GString *text, const SimReplay *replay, uint32_t rank)
 {
@@ -658,13 +825,8 @@ append_rank (GString *text, const SimReplay *replay, uint32_t rank)
 
   g_string_append_printf (text, "rank %u waits in %s", rank, it->call);
   switch ((SimRankState) it->state) {
-  case SIM_RANK_WAITING: /* for its oldest request, and others */
-    for (uint32_t request = 0; request < replay->n_requests; request++)
-      if (replay->requests[request].used && replay->requests[request].awaited &&
-          replay->requests[request].rank == rank) {
-        append_request (text, replay, &replay->requests[request]);
-        break;
-      }
+  case SIM_RANK_WAITING: /* for the first that its call names, and others */
+    append_request (text, replay, awaited_first (replay, rank));
     if (it->pending > 1)
       g_string_append_printf (text, " and %u more", it->pending - 1);
     break;
@@ -684,17 +846,19 @@ static void
 report_deadlock (const SimReplay *replay, GError **error)
 {
   g_autoptr (GString) text = g_string_new (NULL);
-  uint32_t n_stuck = replay->n_ranks - replay->n_done, named = 0;
+  uint32_t n_stuck = 0, named = 0;
 
+  for (uint32_t rank = 0; rank < replay->n_ranks; rank++)
+    n_stuck += replay->ranks[rank].state != SIM_RANK_DONE;
   for (uint32_t rank = 0; rank < replay->n_ranks && named < RANKS_NAMED; rank++) {
     if (replay->ranks[rank].state == SIM_RANK_DONE)
       continue;
     if (named++ > 0)
       g_string_append (text, "; ");
     if (replay->graphs != NULL)
-      append_graph_rank (text, replay, rank);
+      append_graph_rank (text, sim_replay_view (replay, rank), rank);
     else
-      append_rank (text, replay, rank);
+      append_rank (text, sim_replay_view (replay, rank), rank);
   }
   if (n_stuck > named)
     g_string_append_printf (text, "; and %u more ranks", n_stuck - named);
@@ -710,6 +874,35 @@ static const char *const warning_texts[SIM_N_WARNINGS] = {
   [SIM_WARNING_UNKNOWN_SIZE] = "messages of unknown size were replayed as empty ones",
 };
 
+/* What the views have counted goes to the first one. */
+static void
+views_merge (SimReplay *replay)
+{
+  for (uint32_t part = 0; part < replay->n_views; part++) {
+    SimReplay *view = replay->views[part];
+
+    if (view->distant_edges != NULL)
+      sim_edges_merge (replay->edges, view->distant_edges);
+    if (part == 0)
+      continue;
+    replay->result.messages += view->result.messages;
+    replay->result.message_bytes += view->result.message_bytes;
+    replay->result.collectives += view->result.collectives;
+    for (uint32_t warning = 0; warning < SIM_N_WARNINGS; warning++) {
+      SimWarned *to = &replay->warnings[warning], *from = &view->warnings[warning];
+      uint64_t n = to->n + from->n;
+
+      if (from->n > 0 && (to->n == 0 || is_earlier (replay, from->at_ps, from->rank, to))) {
+        SimWarned later = *to;
+
+        *to = *from;
+        *from = later;
+      }
+      to->n = n;
+    }
+  }
+}
+
 /* Sums over the ranks, and warnings. */
 static void
 result_finish (SimReplay *replay)
@@ -717,6 +910,7 @@ result_finish (SimReplay *replay)
   SimReplayResult *result = &replay->result;
   char *collectives = sim_agreement_left (replay->agreement);
 
+  views_merge (replay);
   for (uint32_t rank = 0; rank < replay->n_ranks; rank++) {
     const SimRank *it = &replay->ranks[rank];
 
@@ -724,7 +918,7 @@ result_finish (SimReplay *replay)
     result->ranks[rank].wait_ps = it->wait_ps;
     result->unmatched_sends += it->matching.n_unexpected;
     for (uint32_t early = it->first_early; early != TOPO_NONE;
-         early = replay->transfers[early].next)
+         early = sim_transfer_at (replay, early)->next)
       result->unmatched_sends++;
     result->unmatched_receives += it->matching.n_posted;
   }
@@ -753,13 +947,22 @@ result_finish (SimReplay *replay)
 static gboolean
 run_on (SimReplay *replay, GError **error)
 {
-  if (!sim_network_run (replay->network, error))
-    return FALSE;
-  if (replay->error != NULL) {
-    g_propagate_error (error, g_steal_pointer (&replay->error));
-    return FALSE;
+  gboolean done = sim_network_run (replay->network, error);
+  uint32_t n_done = 0;
+
+  for (uint32_t part = 0; part < replay->n_views; part++) {
+    SimReplay *view = replay->views[part];
+
+    replay->knows_sources = replay->knows_sources || view->knows_sources;
+    n_done += view->n_done;
+    if (done && view->error != NULL) {
+      g_propagate_error (error, g_steal_pointer (&view->error));
+      done = FALSE;
+    }
   }
-  if (replay->n_done < replay->n_ranks) {
+  if (!done)
+    return FALSE;
+  if (n_done < replay->n_ranks) {
     report_deadlock (replay, error);
     return FALSE;
   }
@@ -770,30 +973,22 @@ run_on (SimReplay *replay, GError **error)
 gboolean
 sim_replay_run (SimReplay *replay, SimNetwork *network, GError **error)
 {
-  replay->network = network;
-  replay->protocol->begin (replay);
+  views_make (replay, network);
   for (uint32_t rank = 0; rank < replay->n_ranks; rank++)
-    sim_rank_sleep (replay, rank);
+    sim_rank_sleep (sim_replay_view (replay, rank), rank);
   return run_on (replay, error);
 }
 
 gboolean
 sim_replay_resume (SimReplay *replay, SimNetwork *network, BaseDump *dump, GError **error)
 {
-  replay->network = network;
-  replay->protocol->begin (replay);
+  views_make (replay, network);
   replay_dump (replay, dump);
   if (replay->error != NULL) {
     g_propagate_error (error, g_steal_pointer (&replay->error));
     return FALSE;
   }
   return base_dump_end (dump, error) && run_on (replay, error);
-}
-
-bool
-sim_replay_has_failed (const SimReplay *replay)
-{
-  return replay->error != NULL;
 }
 
 const SimReplayResult *
@@ -818,23 +1013,4 @@ bool
 sim_replay_knows_sources (const SimReplay *replay)
 {
   return replay->knows_sources;
-}
-
-double
-sim_replay_progress (SimReplay *replay)
-{
-  double ranks_share = (double) replay->n_done / MAX (replay->n_ranks, 1u), share;
-
-  if (replay->operations_guess == 0) {
-    uint32_t middle = replay->n_ranks / 2;
-    g_autoptr (TraceCursor) cursor = trace_cursor_new (replay->trace, middle, NULL);
-    uint64_t n = 0;
-    TraceOp op;
-
-    while (cursor != NULL && trace_cursor_next (cursor, &op, NULL) == TRACE_NEXT_OPERATION)
-      n++;
-    replay->operations_guess = MAX (1u, n * replay->n_ranks);
-  }
-  share = (double) replay->n_operations / (double) replay->operations_guess;
-  return MAX (ranks_share, MIN (share, 0.99));
 }

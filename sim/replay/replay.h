@@ -21,7 +21,15 @@ typedef struct {
   RoutePolicy policy;   /* the network's: tells how many descriptors a remote get carries */
   /* Receives and probes of any source take only the source that the trace has. */
   bool recorded_sources;
-  SimTimeline *timeline; /* records the run; borrowed, NULL: none */
+  SimTimeline *timeline; /* records the run; borrowed, NULL: none.  In one thread only */
+  /* Called now and then with an estimate of the share done (0..1) and simulated time; may be
+   * NULL. */
+  void (*progress) (void *data, double share, int64_t now_ps);
+  void *progress_data;
+  /* Called as SimClient.running, unless the run is about to fail: then the replay may be saved.
+   * False ends it.  May be NULL. */
+  bool (*pause) (void *data);
+  void *pause_data;
 } SimReplayOptions;
 
 typedef struct {
@@ -47,25 +55,26 @@ typedef struct {
 typedef struct SimReplay SimReplay;
 
 /* Takes none of its arguments; all must outlive it.  The network is set
- * after both are made: the network is made with sim_replay_client(). */
+ * after both are made: the network is made with sim_replay_client. */
 SimReplay *sim_replay_new (Trace *trace, const TopoMachine *machine, const TopoMapping *mapping,
                            const SimReplayOptions *options, GError **error);
 void sim_replay_free (SimReplay *replay);
 
 extern const SimClient sim_replay_client; /* client_data is the SimReplay */
 
-/* Runs the trace on the network to its end.  SIM_ERROR_DEADLOCK names the
+/* Runs the trace on the network to its end, once.  SIM_ERROR_DEADLOCK names the
  * ranks that still wait, the operation each waits in and its place in the
- * trace (the first 10 of them). */
+ * trace (the first 10 of them).
+ *
+ * On a network in parts everything is the same, but for other errors in the trace: which of several
+ * is named, and which ranks a mismatch names, then depends on the threads. */
 gboolean sim_replay_run (SimReplay *replay, SimNetwork *network, GError **error);
 
-/* Saves the replay and its network, called by SimClient.running. */
+/* Saves the replay and its network, called by SimReplayOptions.pause. */
 void sim_replay_save (SimReplay *replay, BaseDump *dump);
-/* Loads both into new ones, made for the same trace, machine, mapping and options, and runs on from
- * there.  Ends the dump.  The streams are read once more up to where they were. */
+/* Loads both into new ones, made for the same trace, machine, mapping and options, the network in as many parts,
+ * and runs on from there.  Ends the dump.  The streams are read once more up to where they were. */
 gboolean sim_replay_resume (SimReplay *replay, SimNetwork *network, BaseDump *dump, GError **error);
-/* Something is wrong with the trace, so that the run will fail. */
-bool sim_replay_has_failed (const SimReplay *replay);
 
 /* After a successful run; borrowed. */
 const SimReplayResult *sim_replay_result (const SimReplay *replay);
@@ -76,8 +85,3 @@ SimEdges *sim_replay_take_edges (SimReplay *replay);
 /* Whether there were receives of any source of which the trace has the
  * source, so that recorded_sources makes a difference.  After any run. */
 bool sim_replay_knows_sources (const SimReplay *replay);
-
-/* Share of the trace replayed so far, 0..1, for progress bars: an estimate,
- * as if all ranks had as many operations as the one in the middle, whose
- * stream the first call reads.  Safe to call from a callback only. */
-double sim_replay_progress (SimReplay *replay);

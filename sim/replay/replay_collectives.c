@@ -33,14 +33,25 @@ typedef struct {
 } EarlyDirect;
 
 /* Ranks of different nodes meet in one record, so the last to come
- * releases the others by timers, never before the network's look-ahead. */
+ * releases the others by timers, never before the network's look-ahead.  Nodes of one window of the
+ * network come in any order, so that times are maxima.
+ *
+ * The root of a broadcast releases those that came before it; those after it go on at once, with
+ * their clocks ahead of the network's.  Time is cut into spans, of the largest power of two that is
+ * not above the look-ahead.  A root that came in an earlier span is seen by all; in one span
+ * the node with the lower number counts as the first, and ranks of the others wait for a timer in
+ * any case. */
 typedef struct {
   gint64 key; /* communicator and sequence number */
-  int64_t latest_ps, root_ps;
+  int64_t latest_ps, hardware_ps;
+  int64_t now_ps; /* the latest callback from which a rank came */
   uint32_t n_arrived, n_ranks;
   uint32_t first_waiting;  /* ranks that are blocked, chained by next_meeting */
   SimActive *first_posted; /* of ranks that are not, chained by next_met */
   bool root_came;
+  uint32_t root_node;
+  int64_t root_span;
+  int64_t root_end_ps; /* when its data is everywhere */
 } Meeting;
 
 /* -- the collectives of a rank -------------------------------------------- */
@@ -211,14 +222,14 @@ sim_meetings_dump (SimReplay *replay, BaseDump *dump)
   uint64_t n;
 
   base_dump_section (dump, "meetings");
-  n = base_dump_count (dump, g_hash_table_size (replay->meetings), sizeof (Meeting));
-  g_hash_table_iter_init (&iterator, replay->meetings);
+  n = base_dump_count (dump, g_hash_table_size (replay->meetings->open), sizeof (Meeting));
+  g_hash_table_iter_init (&iterator, replay->meetings->open);
   for (uint64_t i = 0; i < n; i++) {
     Meeting *meeting = base_dump_entry (dump, &iterator, sizeof *meeting);
 
     meeting_dump (replay, meeting, dump);
     if (base_dump_loads (dump))
-      g_hash_table_replace (replay->meetings, &meeting->key, meeting);
+      g_hash_table_replace (replay->meetings->open, &meeting->key, meeting);
   }
 }
 
@@ -401,62 +412,123 @@ direct_continue (SimReplay *replay, SimActive *active)
 
 /* -- meetings --------------------------------------------------------------- */
 
-/* The rank has come; the record of the meeting. */
+SimMeetings *
+sim_meetings_new (void)
+{
+  SimMeetings *meetings = g_new (SimMeetings, 1);
+
+  pthread_mutex_init (&meetings->lock, NULL);
+  meetings->open = g_hash_table_new_full (g_int64_hash, g_int64_equal, NULL, g_free);
+  return meetings;
+}
+
+void
+sim_meetings_free (SimMeetings *meetings)
+{
+  g_hash_table_unref (meetings->open);
+  pthread_mutex_destroy (&meetings->lock);
+  g_free (meetings);
+}
+
+/* The rank has come; the record of the meeting.  hardware_ps: from the last arrival to the end.
+ * For this and all that follows the lock is held. */
 static Meeting *
 meeting_join (SimReplay *replay, uint32_t comm, uint32_t sequence, uint32_t n_ranks,
-              int64_t arrival_ps)
+              int64_t arrival_ps, int64_t hardware_ps)
 {
   gint64 key = (gint64) ((uint64_t) comm << 32 | sequence);
-  Meeting *meeting = g_hash_table_lookup (replay->meetings, &key);
+  Meeting *meeting = g_hash_table_lookup (replay->meetings->open, &key);
 
   if (meeting == NULL) {
     meeting = g_new (Meeting, 1);
     *meeting = (Meeting){ .key = key, .n_ranks = n_ranks, .first_waiting = TOPO_NONE };
-    g_hash_table_insert (replay->meetings, &meeting->key, meeting);
+    g_hash_table_insert (replay->meetings->open, &meeting->key, meeting);
   }
   meeting->n_arrived++;
   meeting->latest_ps = MAX (meeting->latest_ps, arrival_ps);
+  meeting->hardware_ps = MAX (meeting->hardware_ps, hardware_ps);
+  meeting->now_ps = MAX (meeting->now_ps, replay->now_ps);
   return meeting;
+}
+
+static int64_t
+present_span (const SimReplay *replay)
+{
+  return replay->now_ps >> replay->span_bits;
 }
 
 /* active: NULL when a communicator is made. */
 static void
 meeting_wait (SimReplay *replay, Meeting *meeting, uint32_t rank, SimActive *active)
 {
+  SimRank *it = &replay->ranks[rank];
+
   if (active != NULL && !active->blocks) {
+    active->at_ps = present_span (replay);
+    active->arrival = replay->n_meeting_waits++;
     active->next_met = meeting->first_posted;
     meeting->first_posted = active;
     return;
   }
-  replay->ranks[rank].state = SIM_RANK_MEETING;
-  replay->ranks[rank].next_meeting = meeting->first_waiting;
+  it->state = SIM_RANK_MEETING;
+  it->came = (uint32_t) present_span (replay);
+  it->arrival = replay->n_meeting_waits++;
+  it->next_meeting = meeting->first_waiting;
   meeting->first_waiting = rank;
 }
 
-static void
-meeting_release (SimReplay *replay, Meeting *meeting, int64_t at_ps)
+/* It came in the root's span, and counts as later. */
+static bool
+is_after_root (const SimReplay *replay, const Meeting *meeting, uint32_t rank, uint32_t came)
 {
-  at_ps = MAX (at_ps, replay->now_ps + replay->network->lookahead_ps);
+  return meeting->root_came && came == (uint32_t) meeting->root_span &&
+         replay->ranks[rank].node > meeting->root_node;
+}
+
+/* Those that wait go on at end_ps, but not before first_ps; those after the root at first_ps, with
+ * their clocks at end_ps.  The network fires timers of one node at one instant in the order of
+ * their cookies, so that ranks of a node go on in the reverse order of their arrival, in which they
+ * are chained. */
+static void
+meeting_release (SimReplay *replay, Meeting *meeting, int64_t end_ps, int64_t first_ps)
+{
+  const int64_t longest_ps = (INT64_C (1) << 28) - 1; /* for which a cookie has room */
+  int64_t early_ps = MAX (first_ps, end_ps - longest_ps);
+
+  end_ps = MAX (end_ps, first_ps);
   for (uint32_t rank = meeting->first_waiting; rank != TOPO_NONE;
-       rank = replay->ranks[rank].next_meeting)
-    sim_network_timer (replay->network, rank, sim_cookie (SIM_COOKIE_RELEASE, 0, 0), at_ps);
+       rank = replay->ranks[rank].next_meeting) {
+    const SimRank *it = &replay->ranks[rank];
+    int64_t at_ps = is_after_root (replay, meeting, rank, it->came) ? early_ps : end_ps;
+
+    sim_network_shared_timer (
+        replay->network, rank,
+        sim_cookie (SIM_COOKIE_RELEASE, (uint32_t) (end_ps - at_ps), UINT32_MAX - it->arrival),
+        at_ps);
+  }
   meeting->first_waiting = TOPO_NONE;
-  for (SimActive *posted = meeting->first_posted; posted != NULL; posted = posted->next_met)
-    sim_network_timer (replay->network, posted->rank,
-                       sim_cookie (SIM_COOKIE_MET, posted->comm, posted->sequence), at_ps);
+  for (SimActive *posted = meeting->first_posted; posted != NULL; posted = posted->next_met) {
+    bool early = is_after_root (replay, meeting, posted->rank, (uint32_t) posted->at_ps);
+
+    posted->at_ps = end_ps;
+    sim_network_shared_timer (replay->network, posted->rank,
+                              sim_cookie (SIM_COOKIE_MET, 0, UINT32_MAX - posted->arrival),
+                              early ? early_ps : end_ps);
+  }
   meeting->first_posted = NULL;
 }
 
 /* The last rank to come releases all others. */
 static void
-meeting_leave (SimReplay *replay, Meeting *meeting, int64_t hardware_ps)
+meeting_leave (SimReplay *replay, Meeting *meeting)
 {
   gint64 key = meeting->key;
 
   if (meeting->n_arrived < meeting->n_ranks)
     return;
-  meeting_release (replay, meeting, meeting->latest_ps + hardware_ps);
-  g_hash_table_remove (replay->meetings, &key);
+  meeting_release (replay, meeting, meeting->latest_ps + meeting->hardware_ps,
+                   meeting->now_ps + replay->network->lookahead_ps);
+  g_hash_table_remove (replay->meetings->open, &key);
 }
 
 /* A collective in the network.  The root of a broadcast and the others of a
@@ -469,9 +541,11 @@ meet_in_hardware (SimReplay *replay, SimActive *active)
   SimRank *it = &replay->ranks[active->rank];
   int64_t local_ps = it->local_ps, done_ps = 0;
   bool root = collective->root == (int32_t) collective->rank, waits = true;
-  Meeting *meeting =
-      meeting_join (replay, active->comm, active->sequence, collective->n_ranks, local_ps);
+  Meeting *meeting;
 
+  pthread_mutex_lock (&replay->meetings->lock);
+  meeting = meeting_join (replay, active->comm, active->sequence, collective->n_ranks, local_ps,
+                          hardware_ps);
   if ((collective->kind == TRACE_OP_BCAST && root) ||
       (collective->kind == TRACE_OP_REDUCE && !root)) {
     waits = false;
@@ -480,15 +554,22 @@ meet_in_hardware (SimReplay *replay, SimActive *active)
   }
   if (collective->kind == TRACE_OP_BCAST && root) {
     meeting->root_came = true;
-    meeting->root_ps = local_ps;
-    meeting_release (replay, meeting, local_ps + hardware_ps);
-  } else if (collective->kind == TRACE_OP_BCAST && meeting->root_came) {
+    meeting->root_node = it->node;
+    meeting->root_span = present_span (replay);
+    meeting->root_end_ps = local_ps + hardware_ps;
+  } else if (meeting->root_came &&
+             (meeting->root_span < present_span (replay) || meeting->root_node == it->node)) {
     waits = false;
-    done_ps = meeting->root_ps + hardware_ps;
+    done_ps = meeting->root_end_ps;
   }
   if (waits)
     meeting_wait (replay, meeting, active->rank, active);
-  meeting_leave (replay, meeting, hardware_ps);
+  /* Not before the look-ahead has passed for all ranks of the span. */
+  if (meeting->root_came)
+    meeting_release (replay, meeting, meeting->root_end_ps,
+                     (meeting->root_span << replay->span_bits) + 2 * replay->network->lookahead_ps);
+  meeting_leave (replay, meeting);
+  pthread_mutex_unlock (&replay->meetings->lock);
   if (active->blocks)
     sim_rank_wait_until (replay, active->rank, done_ps);
   if (active->blocks || !waits)
@@ -496,7 +577,20 @@ meet_in_hardware (SimReplay *replay, SimActive *active)
 }
 
 void
-sim_active_event (SimReplay *replay, uint32_t rank, uint64_t cookie)
+sim_active_met (SimReplay *replay, uint32_t rank, uint64_t cookie)
+{
+  uint32_t arrival = UINT32_MAX - sim_cookie_low (cookie);
+  SimActive *active = replay->ranks[rank].active;
+
+  while (active->blocks || active->collective.method != SIM_COLLECTIVE_HARDWARE ||
+         active->arrival != arrival)
+    active = active->next;
+  active_end (replay, active, MAX (replay->now_ps, active->at_ps));
+  sim_rank_wake (replay, rank);
+}
+
+void
+sim_active_direct (SimReplay *replay, uint32_t rank, uint64_t cookie)
 {
   uint32_t comm = sim_cookie_high (cookie), sequence = sim_cookie_low (cookie);
   SimRank *it = &replay->ranks[rank];
@@ -504,7 +598,7 @@ sim_active_event (SimReplay *replay, uint32_t rank, uint64_t cookie)
 
   while (active != NULL && (active->comm != comm || active->sequence != sequence))
     active = active->next;
-  if (sim_cookie_kind (cookie) == SIM_COOKIE_DIRECT && (active == NULL || !active->direct_ready)) {
+  if (active == NULL || !active->direct_ready) {
     EarlyDirect early = { comm, sequence, early_take (it, comm, sequence) + 1 };
 
     if (it->early_direct == NULL)
@@ -512,15 +606,12 @@ sim_active_event (SimReplay *replay, uint32_t rank, uint64_t cookie)
     g_array_append_val (it->early_direct, early);
     return;
   }
-  g_assert (active != NULL);
-  if (sim_cookie_kind (cookie) == SIM_COOKIE_DIRECT) {
-    active->missing -= active->missing > 0;
-    if (active->missing > 0 || (active->blocks && it->state != SIM_RANK_GATHERING))
-      return;
-    if (active->blocks) {
-      it->state = SIM_RANK_READY;
-      sim_rank_wait_until (replay, rank, replay->now_ps);
-    }
+  active->missing -= active->missing > 0;
+  if (active->missing > 0 || (active->blocks && it->state != SIM_RANK_GATHERING))
+    return;
+  if (active->blocks) {
+    it->state = SIM_RANK_READY;
+    sim_rank_wait_until (replay, rank, replay->now_ps);
   }
   active_end (replay, active, replay->now_ps);
   sim_rank_wake (replay, rank);
@@ -716,16 +807,17 @@ sim_active_create_comm (SimReplay *replay, uint32_t rank, const TraceOp *op)
   if (parent == TRACE_COMMS_NULL || !collective_number (replay, rank, op, parent, &sequence))
     return;
   size = trace_comms_size (replay->comms, parent);
-  if (!trace_comms_create (replay->comms, rank, op, &complete, &error)) {
+  pthread_mutex_lock (&replay->meetings->lock);
+  if (!trace_comms_create (replay->comms, rank, op, &complete, &error))
     sim_report_fail (replay, rank, "%s", error->message);
-    return;
-  }
-  if (size == 1) {
+  else if (size == 1)
     replay->ranks[rank].local_ps += replay->parameters->mpi.call_overhead_ps;
-    return;
+  else {
+    meeting = meeting_join (replay, parent, sequence, size, replay->ranks[rank].local_ps,
+                            creation_ps (replay, parent));
+    g_assert (complete == (meeting->n_arrived == size));
+    meeting_wait (replay, meeting, rank, NULL);
+    meeting_leave (replay, meeting);
   }
-  meeting = meeting_join (replay, parent, sequence, size, replay->ranks[rank].local_ps);
-  g_assert (complete == (meeting->n_arrived == size));
-  meeting_wait (replay, meeting, rank, NULL);
-  meeting_leave (replay, meeting, creation_ps (replay, parent));
+  pthread_mutex_unlock (&replay->meetings->lock);
 }

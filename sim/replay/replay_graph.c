@@ -84,7 +84,7 @@ typedef struct SimGraph {
   bool read_all;   /* the stream is over */
 } SimGraph;
 
-/* Edges of all ranks; the free ones are chained. */
+/* Edges of the ranks of a view; the free ones are chained. */
 typedef struct SimGraphEdges {
   Edge *edges;
   uint32_t n, capacity, first_free;
@@ -145,13 +145,22 @@ operation_at (const SimGraph *graph, uint32_t number)
 void
 sim_graph_init (SimReplay *replay)
 {
-  SimGraphEdges *pool;
+  if (trace_is_graph (replay->trace))
+    replay->graphs = g_new0 (SimGraph, replay->n_ranks);
+}
 
-  if (!trace_is_graph (replay->trace))
-    return;
-  replay->graphs = g_new0 (SimGraph, replay->n_ranks);
-  replay->graph_edges = pool = g_new0 (SimGraphEdges, 1);
-  pool->first_free = TOPO_NONE;
+void
+sim_graph_init_view (SimReplay *replay)
+{
+  replay->graph_edges = g_new0 (SimGraphEdges, 1);
+  replay->graph_edges->first_free = TOPO_NONE;
+}
+
+void
+sim_graph_free_view (SimReplay *replay)
+{
+  g_free (replay->graph_edges->edges);
+  g_free (replay->graph_edges);
 }
 
 void
@@ -167,9 +176,6 @@ sim_graph_free (SimReplay *replay)
     g_free (graph->processors);
     g_free (graph->operations);
   }
-  if (replay->graph_edges != NULL)
-    g_free (replay->graph_edges->edges);
-  g_free (replay->graph_edges);
   g_free (replay->graphs);
 }
 
@@ -180,15 +186,20 @@ queue_dump (Queue *queue, BaseDump *dump)
 }
 
 void
-sim_graph_dump (SimReplay *replay, BaseDump *dump)
+sim_graph_dump_view (SimReplay *replay, BaseDump *dump)
 {
   SimGraphEdges *pool = replay->graph_edges;
 
-  if (pool == NULL)
-    return;
-  base_dump_section (dump, "graphs");
   base_dump_list (dump, (void **) &pool->edges, &pool->n, &pool->capacity, sizeof *pool->edges);
   BASE_DUMP_VALUE (dump, pool->first_free);
+}
+
+void
+sim_graph_dump (SimReplay *replay, BaseDump *dump)
+{
+  if (replay->graphs == NULL)
+    return;
+  base_dump_section (dump, "graphs");
   for (uint32_t rank = 0; rank < replay->n_ranks; rank++) {
     SimGraph *graph = &replay->graphs[rank], plain = *graph;
 

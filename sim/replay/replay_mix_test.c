@@ -29,6 +29,8 @@ typedef struct {
   GArray *open[RANKS];  /* (element-type uint32_t) active handles */
   uint32_t next_request;
   int32_t next_tag;
+  uint32_t mistakes; /* one in so many steps; 0: none */
+  uint32_t n_kinds;  /* of mistakes */
 } Program;
 
 static uint32_t
@@ -435,6 +437,28 @@ step_window (Program *program)
   }
 }
 
+/* -- mistakes ------------------------------------------------------------ */
+
+/* Harmless ones, one that makes the program wait for ever, one that is an error. */
+enum { HARMLESS = 2, ENDLESS, ALL_MISTAKES };
+
+static void
+step_mistake (Program *program)
+{
+  uint32_t rank = below (RANKS), unknown = HANDLES - 1;
+  int32_t peer = (int32_t) below (RANKS);
+
+  switch (below (program->n_kinds)) {
+  case 0: script_requests (program->f.trace, rank, TRACE_OP_WAIT, 1, &unknown); break;
+  case 1: /* too long */
+    script_send_mode (program->f.trace, rank, peer, program->next_tag, 500, TRACE_SEND_BUFFERED);
+    script_recv (program->f.trace, (uint32_t) peer, (int32_t) rank, program->next_tag++, 400);
+    break;
+  case 2: script_recv (program->f.trace, rank, peer, program->next_tag++, 10); break;
+  default: script_collective (program->f.trace, rank, TRACE_OP_BARRIER, TRACE_NO_ROOT, 0);
+  }
+}
+
 /* -- programs ------------------------------------------------------------ */
 
 static void
@@ -445,8 +469,11 @@ program_fill (Program *program)
     step_alltoallv, step_neighbors, step_split,   step_window,     step_window,     step_window,
   };
 
-  for (uint32_t step = 0; step < STEPS; step++)
+  for (uint32_t step = 0; step < STEPS; step++) {
     steps[below (G_N_ELEMENTS (steps))](program);
+    if (program->mistakes > 0 && below (program->mistakes) == 0)
+      step_mistake (program);
+  }
   for (uint32_t slot = 0; slot < SLOTS; slot++)
     window_call (program, &program->windows[slot], TRACE_OP_WIN_FREE);
   for (uint32_t rank = 0; rank < RANKS; rank++) {
@@ -456,9 +483,9 @@ program_fill (Program *program)
 }
 
 static void
-program_init (Program *program, bool fabric)
+program_init_with (Program *program, bool fabric, uint32_t mistakes, uint32_t n_kinds)
 {
-  *program = (Program){ 0 };
+  *program = (Program){ .mistakes = mistakes, .n_kinds = n_kinds };
   if (fabric) {
     program->f = fixture_new_fabric (RANKS, 1 + below (3));
     fixture_lower_limits (&program->f, below (8));
@@ -474,6 +501,12 @@ program_init (Program *program, bool fabric)
     program->open[rank] = g_array_new (FALSE, FALSE, sizeof (uint32_t));
   }
   program_fill (program);
+}
+
+static void
+program_init (Program *program, bool fabric)
+{
+  program_init_with (program, fabric, 0, HARMLESS);
 }
 
 static void
@@ -502,12 +535,12 @@ test_nothing_is_left (void)
     replay = program.f.replay;
     for (uint32_t request = 0; request < replay->n_requests; request++)
       g_assert_false (replay->requests[request].used);
-    g_assert_cmpuint (g_hash_table_size (replay->meetings), ==, 0);
+    g_assert_cmpuint (g_hash_table_size (replay->meetings->open), ==, 0);
     g_assert_cmpuint (g_hash_table_size (replay->windows), ==, 0);
     for (uint32_t free = replay->first_free_transfer; free != TOPO_NONE;
-         free = replay->transfers[free].next)
+         free = sim_transfer_at (replay, free)->next)
       n_transfers++;
-    g_assert_cmpuint (n_transfers, ==, replay->n_transfers);
+    g_assert_cmpuint (n_transfers, ==, replay->next_transfer);
     g_assert_cmpuint (replay->n_works, ==, 0);
     for (uint32_t rank = 0; rank < RANKS; rank++) {
       const SimRank *it = &replay->ranks[rank];
@@ -568,6 +601,239 @@ test_resumed (void)
   }
 }
 
+/* -- in parts ------------------------------------------------------------ */
+
+static void
+append_result (GString *text, const SimReplayResult *result)
+{
+  g_string_append_printf (
+      text, "%ld %lu %lu %lu %lu %lu\n", (long) result->time_ps, (unsigned long) result->messages,
+      (unsigned long) result->message_bytes, (unsigned long) result->collectives,
+      (unsigned long) result->unmatched_sends, (unsigned long) result->unmatched_receives);
+  for (uint32_t rank = 0; rank < RANKS; rank++) {
+    const SimRankTimes *it = &result->ranks[rank];
+
+    g_string_append_printf (text, "%ld %ld %ld %lu %lu\n", (long) it->end_ps, (long) it->compute_ps,
+                            (long) it->wait_ps, (unsigned long) it->sends,
+                            (unsigned long) it->receives);
+  }
+  for (guint i = 0; i < result->warnings->len; i++)
+    g_string_append_printf (text, "%s\n", (const char *) result->warnings->pdata[i]);
+}
+
+/* All that a run gives, as text. */
+static char *
+outcome_in_parts (const Fixture *f, uint32_t n_parts, int64_t latency_ps)
+{
+  SimReplayOptions options = { .compute_scale = 1 };
+  g_autoptr (GError) error = NULL;
+  GString *text = g_string_new (NULL);
+  SimReplay *replay = sim_replay_new (f->trace, f->machine, f->mapping, &options, &error);
+  uint32_t n_nodes = 1 + MAX (f->mapping->node[0], f->mapping->node[RANKS - 1]);
+  SimNetwork *network;
+
+  g_assert_no_error (error);
+  network = parts_network_new (f->mapping, n_nodes, n_parts, latency_ps, 1 * NS, f->jitter_ps,
+                               &sim_replay_client, replay);
+  if (sim_replay_run (replay, network, &error)) {
+    uint64_t n_edges;
+    g_autofree SimEdge *edges = sim_edges_sorted (sim_replay_edges (replay), &n_edges);
+
+    append_result (text, sim_replay_result (replay));
+    for (uint64_t i = 0; i < n_edges; i++)
+      g_string_append_printf (text, "%u-%u %lu %lu\n", edges[i].source, edges[i].destination,
+                              (unsigned long) edges[i].messages, (unsigned long) edges[i].bytes);
+  } else {
+    g_assert_error (error, SIM_ERROR, SIM_ERROR_DEADLOCK);
+    g_string_append (text, error->message);
+  }
+  g_string_append_printf (text, " %lx", (unsigned long) parts_network_hash (network));
+  sim_network_free (network);
+  sim_replay_free (replay);
+  return g_string_free (text, FALSE);
+}
+
+/* The last rank is on the first node; collectives in the network are faster than messages. */
+static void
+make_odd (Fixture *f)
+{
+  uint32_t last = f->mapping->node[RANKS - 1];
+
+  for (uint32_t rank = 0; rank < RANKS; rank++)
+    f->mapping->node[rank] = last - f->mapping->node[rank];
+  f->machine->parameters.collective.barrier_latency_ps = 0;
+  f->machine->parameters.collective.tree_latency_ps = 0;
+  f->machine->parameters.collective.tree_hop_latency_ps = 0;
+}
+
+/* Whether the run ended; not how many parts there are, or which one comes first, makes any
+ * difference. */
+static bool
+check_parts (const Fixture *f)
+{
+  int64_t latency_ps = below (2) == 0 ? 40 * NS : 1000 * NS;
+  g_autofree char *whole = outcome_in_parts (f, 1, latency_ps);
+
+  for (uint32_t n_parts = 2; n_parts <= 4; n_parts++) {
+    g_autofree char *cut = outcome_in_parts (f, n_parts, latency_ps);
+
+    g_assert_cmpstr (cut, ==, whole);
+  }
+  return g_ascii_isdigit (*whole);
+}
+
+static void
+test_parts_are_not_seen (void)
+{
+  uint32_t n_rounds = 60, n_ended = 0;
+
+  for (uint32_t round = 0; round < n_rounds; round++) {
+    Program program;
+
+    program_init_with (&program, false, round % 2 * 20, round % 4 == 1 ? ENDLESS : HARMLESS);
+    if (round % 3 == 0)
+      make_odd (&program.f);
+    n_ended += check_parts (&program.f);
+    program_clear (&program);
+  }
+  g_assert_cmpuint (n_ended, >=, n_rounds / 2);
+  g_assert_cmpuint (n_ended, <, n_rounds);
+}
+
+/* Ranks of all parts warn, meet and release each other in the same windows; some of the trace's
+ * sizes are guesses.  In the end all but the root enter a reduction. */
+static void
+test_meetings_in_parts (void)
+{
+  static const TraceOpKind kinds[] = { TRACE_OP_BARRIER, TRACE_OP_BCAST, TRACE_OP_BCAST,
+                                       TRACE_OP_REDUCE, TRACE_OP_ALLREDUCE };
+
+  for (uint32_t round = 0; round < 30; round++) {
+    g_auto (Fixture) f = fixture_new (RANKS, 1 + below (3));
+    uint32_t unknown = HANDLES, posted = HANDLES + 1;
+
+    f.machine->parameters.collective.in_network = true;
+    f.machine->parameters.mpi.async_progress = g_test_rand_bit ();
+    if (g_test_rand_bit ())
+      make_odd (&f);
+    script_set_collectives (f.trace, TRACE_COLLECTIVES_WITHOUT_SIZES);
+    for (uint32_t rank = 0; rank < RANKS; rank++) {
+      script_isend (f.trace, rank, (int32_t) (rank + 1) % RANKS, 0, below (900), posted);
+      script_recv (f.trace, rank, (int32_t) (rank + RANKS - 1) % RANKS, 0, 900);
+      script_requests (f.trace, rank, TRACE_OP_WAIT, 1, &unknown);
+      script_wait (f.trace, rank, posted);
+    }
+    for (uint32_t step = 0; step < 40; step++) {
+      TraceOp op = { .kind = kinds[below (G_N_ELEMENTS (kinds))],
+                     .comm = TRACE_COMM_WORLD,
+                     .root = (int32_t) below (RANKS),
+                     .nonblocking = below (3) == 0,
+                     .request = posted };
+      bool splits = below (8) == 0;
+
+      for (uint32_t rank = 0; rank < RANKS; rank++) {
+        if (below (3) > 0)
+          script_compute (f.trace, rank, below (900) * NS);
+        op.bytes = 8 + 8 * below (100);
+        if (splits)
+          script_add (f.trace, rank,
+                      (TraceOp){ .kind = TRACE_OP_COMM_SPLIT,
+                                 .comm = TRACE_COMM_WORLD,
+                                 .new_comm = 10 + step,
+                                 .color = (int32_t) (rank + step) % 3 });
+        else
+          script_add (f.trace, rank, op);
+        if (!splits && op.nonblocking)
+          script_wait (f.trace, rank, posted);
+        /* The communicators of all colours are made at about the same time. */
+        if (splits)
+          script_add (
+              f.trace, rank,
+              (TraceOp){ .kind = TRACE_OP_COMM_DUP, .comm = 10 + step, .new_comm = 1000 + step });
+      }
+    }
+    for (uint32_t rank = 1; rank < RANKS; rank++) {
+      script_compute (f.trace, rank, below (900) * NS);
+      script_collective (f.trace, rank, TRACE_OP_REDUCE, 0, 8);
+    }
+    g_assert_true (check_parts (&f));
+  }
+}
+
+/* -- threads of whole runs ---------------------------------------------- */
+
+static char *
+outcome_of_threads (Fixture *f, uint32_t n_threads)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SimRun) run = NULL;
+  GString *text = g_string_new (NULL);
+
+  f->n_threads = n_threads;
+  run = fixture_simulate (f, SIM_NETWORK_PACKET, &error);
+  if (run == NULL) {
+    g_string_append (text, error->message);
+    return g_string_free (text, FALSE);
+  }
+  append_result (text, &run->result);
+  g_string_append_printf (text, "%lu %lu\n", (unsigned long) run->counters->events,
+                          (unsigned long) run->counters->packet_hops);
+  for (uint32_t link = 0; link < run->counters->n_places; link++)
+    for (uint32_t i = 0; i < sizeof (SimLinkCounters) / sizeof (uint64_t); i++)
+      g_string_append_printf (text, "%lu ", ((unsigned long *) &run->counters->link[link])[i]);
+  for (uint32_t feature = 0; feature < SIM_N_FEATURES; feature++)
+    g_string_append_printf (text, "%a ", run->features[feature]);
+  return g_string_free (text, FALSE);
+}
+
+/* Over all nodes of the machine. */
+static void
+spread (Fixture *f)
+{
+  uint32_t stride = topo_shape_nodes (&f->machine->shape) / (f->mapping->node[RANKS - 1] + 1);
+
+  for (uint32_t rank = 0; rank < RANKS; rank++)
+    f->mapping->node[rank] *= stride;
+}
+
+/* On a torus, with errors in some traces. */
+static void
+test_threads_are_not_seen (void)
+{
+  for (uint32_t round = 0; round < 20; round++) {
+    g_autofree char *one = NULL;
+    Program program;
+
+    program_init_with (&program, false, round % 2 * 30, ALL_MISTAKES);
+    spread (&program.f);
+    one = outcome_of_threads (&program.f, 1);
+    for (uint32_t n_threads = 2; n_threads <= 4; n_threads++) {
+      g_autofree char *several = outcome_of_threads (&program.f, n_threads);
+
+      g_assert_cmpstr (several, ==, one);
+    }
+    program_clear (&program);
+  }
+}
+
+/* Transfers go back to the part that began them. */
+static void
+test_one_way_traffic (void)
+{
+  SimReplayOptions options = { .compute_scale = 1 };
+  g_autoptr (GError) error = NULL;
+  g_auto (Fixture) f = fixture_new (2, 1);
+
+  script_text (f.trace, "0: 40000*send 1 0 1 | 1: 40000*recv 0 0 1");
+  f.replay = sim_replay_new (f.trace, f.machine, f.mapping, &options, &error);
+  g_assert_no_error (error);
+  f.network =
+      parts_network_new (f.mapping, 2, 2, 1000 * NS, 1 * NS, 0, &sim_replay_client, f.replay);
+  sim_replay_run (f.replay, f.network, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (f.replay->transfers->n_segments, ==, 1);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -576,5 +842,9 @@ main (int argc, char **argv)
   g_test_add_func ("/sim/replay-mix/twice-the-same", test_twice_the_same);
   g_test_add_func ("/sim/replay-mix/links-carry-the-load", test_links_carry_the_load);
   g_test_add_func ("/sim/replay-mix/resumed", test_resumed);
+  g_test_add_func ("/sim/replay-mix/parts-are-not-seen/programs", test_parts_are_not_seen);
+  g_test_add_func ("/sim/replay-mix/parts-are-not-seen/meetings", test_meetings_in_parts);
+  g_test_add_func ("/sim/replay-mix/one-way-traffic", test_one_way_traffic);
+  g_test_add_func ("/sim/replay-mix/threads-are-not-seen", test_threads_are_not_seen);
   return g_test_run ();
 }

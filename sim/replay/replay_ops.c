@@ -86,10 +86,13 @@ void
 sim_request_await (SimReplay *replay, uint32_t request)
 {
   SimRequest *it = &replay->requests[request];
+  SimRank *rank = &replay->ranks[it->rank];
 
   if (!it->complete) {
+    if (rank->pending++ == 0)
+      rank->n_awaited = 0;
     it->awaited = true;
-    replay->ranks[it->rank].pending++;
+    it->next = rank->n_awaited++;
     return;
   }
   sim_rank_wait_until (replay, it->rank, it->at_ps);
@@ -403,8 +406,8 @@ op_sendrecv (SimReplay *replay, uint32_t rank, const TraceOp *op)
     return;
   request_start (replay, receive);
   request_start (replay, send);
-  sim_request_await (replay, send);
   sim_request_await (replay, receive);
+  sim_request_await (replay, send);
 }
 
 static void
@@ -463,7 +466,7 @@ op_probe (SimReplay *replay, uint32_t rank, const TraceOp *op)
   if (transfer == TOPO_NONE)
     it->state = SIM_RANK_PROBING;
   else
-    sim_rank_wait_until (replay, rank, replay->transfers[transfer].at_ps);
+    sim_rank_wait_until (replay, rank, sim_transfer_at (replay, transfer)->at_ps);
 }
 
 /* -- completion ---------------------------------------------------------- */

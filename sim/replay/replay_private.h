@@ -18,7 +18,16 @@
  * set only where a rank must let the network catch up: see rank_pause() in
  * replay.c.
  *
- * The pools are shared by all ranks, so callbacks must come one at a time. */
+ * On a network in parts every part has a SimReplay of its own, a view, whose thread handles the
+ * ranks on the part's nodes, one callback at a time.  The views share by pointer the tables of
+ * ranks, each entry of which belongs to the view of its rank, and
+ *
+ *   transfers      at any moment one side's, or fields of which each side has its own: a
+ *                  message between the two hands over the rest
+ *   communicators  with locks of their own, see there; and the meetings of ranks
+ *   agreement
+ *
+ * What ranks of several views do to these in one window must have the same effect in any order. */
 #pragma once
 
 #include "sim/replay/agreement.h"
@@ -27,6 +36,8 @@
 #include "base/small_map.h"
 #include "sim/replay/matching.h"
 #include "sim/replay/replay.h"
+
+#include <pthread.h>
 
 /* Simulated time ends here, after 26 days: far enough from the end of 64 bits
  * that no sum of a clock and a few durations, none longer, overflows. */
@@ -38,8 +49,8 @@
  * and timers. */
 typedef enum {
   SIM_COOKIE_DIRECT,       /* communicator and sequence number of a direct collective */
-  SIM_COOKIE_MET,          /* the same, of a posted collective: all ranks have met */
-  SIM_COOKIE_RELEASE,      /* all ranks have met: this one is blocked for that */
+  SIM_COOKIE_MET,          /* ranks have met: a posted collective ends */
+  SIM_COOKIE_RELEASE,      /* ranks have met: this one is blocked, until so many ps later */
   SIM_COOKIE_RESUME,       /* the network's time has reached the rank's */
   SIM_COOKIE_ACCESSED,     /* transfer: a one-sided access is complete, at its origin */
   SIM_COOKIE_BEGIN,        /* a processor of a graph that may begin something */
@@ -82,7 +93,7 @@ typedef struct {
   uint32_t rank;
   uint32_t peer; /* world rank of the destination or source; TOPO_NONE: any or none */
   uint32_t next; /* younger one of the same handle, of the youngest the oldest; the chain of
-                  * free ones */
+                  * free ones; once awaited, its number among those of the call */
   uint8_t mode;  /* TraceSendMode */
   bool used : 1;
   bool is_send : 1;
@@ -121,18 +132,39 @@ typedef struct {
 
 G_STATIC_ASSERT (sizeof (SimTransfer) == SIM_CACHE_LINE);
 
+/* Transfers are read by both of their ranks, so that they do not move: they are in segments of two
+ * megabytes.  A view hands out those of its own segments; another one that has no more use for
+ * one gives it back to that view. */
+#define SIM_SEGMENT_BITS 15u
+#define SIM_SEGMENT      (1u << SIM_SEGMENT_BITS)
+#define SIM_SEGMENTS     (1u << (32 - SIM_SEGMENT_BITS))
+
+typedef struct {
+  SimTransfer *segment[SIM_SEGMENTS];
+  uint16_t home[SIM_SEGMENTS]; /* number of the view */
+  uint32_t n_segments;         /* changed by all views, atomically */
+  /* Of each view, in a cache line of its own: chain of free ones that other views gave back.
+   * Atomic. */
+  uint32_t *given_back;
+} SimTransferTable;
+
+#define SIM_LINE_WORDS (SIM_CACHE_LINE / sizeof (uint32_t))
+
 /* A collective that a rank is in or, when it is nonblocking, has posted. */
 typedef struct SimActive SimActive;
 struct SimActive {
   SimCollective collective;
   SimActive *next;     /* younger one of the rank */
   SimActive *next_met; /* next posted one that waits in the same meeting */
-  int64_t at_ps;       /* when the last of the requests that it owned was complete */
+  /* When the last of the requests that it owned was complete.  A posted one in a meeting: the span
+   * in which it came, then the time of its end. */
+  int64_t at_ps;
   uint32_t rank, comm, sequence;
   uint32_t request;  /* complete when this ends; TOPO_NONE: blocking */
   uint32_t pending;  /* requests that it owns */
   uint32_t step;     /* or the number of direct messages handed over */
   uint32_t missing;  /* direct messages still to come */
+  uint32_t arrival;  /* a posted one in a meeting: as that of a rank */
   bool blocks;       /* the rank does nothing else */
   bool direct_ready; /* `missing` is known */
   uint32_t n_words;  /* of arrays */
@@ -167,6 +199,7 @@ typedef struct {
                                            * dynamically */
   uint8_t state;                          /* SimRankState */
   bool active_ready;                      /* a posted collective may go on */
+  uint16_t n_awaited;                     /* by the present call so far, modulo 2^16 */
   SimActive *active;                      /* the one that blocks, then posted ones by age */
   TraceCursor *cursor;                    /* NULL before the first step and after the last */
   uint32_t *queues;                       /* [n_queues] handle -> its requests */
@@ -178,8 +211,12 @@ typedef struct {
   BaseMap sequences;    /* communicator -> collectives so far, makings of communicators too */
   GArray *early_direct; /* (element-type EarlyDirect) NULL: none */
   union {
-    SimEnvelope probe;     /* SIM_RANK_PROBING */
-    uint32_t next_meeting; /* SIM_RANK_MEETING: next rank that waits in the same meeting */
+    SimEnvelope probe;       /* SIM_RANK_PROBING */
+    struct {                 /* SIM_RANK_MEETING */
+      uint32_t next_meeting; /* next rank that waits in the same meeting */
+      uint32_t arrival;      /* number among the waits of the view */
+      uint32_t came;         /* in which span; modulo 2^32 */
+    };
   };
   uint32_t cancel; /* request to take back when the network has caught up */
 } SimRank;
@@ -239,45 +276,94 @@ typedef struct {
 
 extern const SimProtocol sim_pami, sim_ob1;
 
+/* The first in the order of time, then of the nodes. */
+typedef struct {
+  uint64_t n;
+  int64_t at_ps;
+  uint32_t rank;
+  char *place;
+} SimWarned;
+
+/* Of ranks that wait for each other. */
+typedef struct {
+  pthread_mutex_t lock;
+  GHashTable *open; /* gint64 (communicator, sequence) -> Meeting of replay_collectives.c */
+} SimMeetings;
+
 struct SimReplay {
   Trace *trace;
   const TopoMachine *machine;
   const TopoMapping *mapping;
   const TopoParameters *parameters; /* of the machine */
   SimReplayOptions options;
-  bool knows_sources; /* of a receive of any source */
-  SimNetwork *network;
-  int64_t now_ps;        /* of the callback */
   SimTimeline *timeline; /* NULL: none */
-
-  SimRank *ranks;          /* [n_ranks] */
+  SimRank *ranks;        /* [n_ranks] */
+  uint32_t n_ranks;
   struct SimGraph *graphs; /* [n_ranks] NULL: the trace is no graph */
-  struct SimGraphEdges *graph_edges;
-  uint32_t n_ranks, n_done;
-  uint64_t n_operations;     /* executed */
-  uint64_t operations_guess; /* of the whole trace; 0: not yet known */
   TraceComms *comms;
   SimAgreement *agreement;
-  SimEdges *edges;
-  SimMatchPool match_pool;
-  SimRequest *requests;
-  uint32_t n_requests, requests_capacity, first_free_request;
-  SimTransfer *transfers;
-  uint32_t n_transfers, transfers_capacity, first_free_transfer;
+  SimMeetings *meetings;
+  SimEdges *edges; /* those from a rank are changed by its view */
+  SimTransferTable *transfers;
   const SimProtocol *protocol;
-  void *library;        /* of the protocol, from its begin() to its free() */
-  uint64_t n_works;     /* of the library, under way */
-  GHashTable *meetings; /* gint64 (communicator, sequence) -> Meeting */
-  GHashTable *windows;  /* gint64 (rank, handle) -> Window */
+  void *library;     /* of the protocol, from its begin() to its free() */
+  SimReplay **views; /* [n_views] the first is the replay itself */
+  uint32_t n_views;
+  bool *failed; /* a view has an error: nothing is done any more.  Atomic */
 
-  struct {
-    uint64_t n;
-    uint32_t rank; /* the first */
-    char *place;
-  } warnings[SIM_N_WARNINGS];
-  GError *error; /* the first one; nothing is done any more */
-  SimReplayResult result;
+  /* The view's own. */
+  uint32_t view;         /* its number */
+  SimNetwork *network;   /* the part */
+  bool knows_sources;    /* of a receive of any source */
+  bool own_failed;       /* the first view's is that of all */
+  int64_t now_ps;        /* of the callback */
+  uint32_t n_done;       /* ranks */
+  uint64_t n_operations; /* executed */
+  uint64_t n_callbacks;
+  uint32_t n_meeting_waits;  /* so far, modulo 2^32 */
+  uint32_t span_bits;        /* of meetings: a span is 2^span_bits ps */
+  int64_t progress_us;       /* when the progress function was last called */
+  uint64_t operations_guess; /* of the whole trace; 0: not yet known */
+  SimEdges *distant_edges;   /* from ranks of other views; NULL: none */
+  SimMatchPool match_pool;
+  SimRequest *requests; /* of the view's ranks */
+  uint32_t n_requests, requests_capacity, first_free_request;
+  uint32_t next_transfer, end_transfer; /* of its last segment, never taken */
+  uint32_t first_free_transfer;
+  struct SimGraphEdges *graph_edges;
+  uint64_t n_works;    /* of the library, under way */
+  GHashTable *windows; /* gint64 (rank, handle) -> Window */
+  SimWarned warnings[SIM_N_WARNINGS];
+  GError *error;          /* the first one */
+  SimReplayResult result; /* its ranks and warnings are of all views */
 };
+
+static inline SimTransfer *
+sim_transfer_at (const SimReplay *replay, uint32_t transfer)
+{
+  return &replay->transfers->segment[transfer >> SIM_SEGMENT_BITS][transfer & (SIM_SEGMENT - 1)];
+}
+
+/* The view handles the rank. */
+static inline bool
+sim_replay_handles (const SimReplay *replay, uint32_t rank)
+{
+  uint32_t node = replay->ranks[rank].node;
+
+  return replay->n_views == 1 ||
+         (node >= replay->network->first_node && node < replay->network->end_node);
+}
+
+/* The view that handles a rank. */
+static inline SimReplay *
+sim_replay_view (const SimReplay *replay, uint32_t rank)
+{
+  uint32_t node = replay->ranks[rank].node, view = 0;
+
+  while (replay->n_views > 1 && node >= replay->views[view]->network->end_node)
+    view++;
+  return replay->views[view];
+}
 
 /* Between ranks of one node: through its memory, not the network. */
 static inline bool
@@ -357,8 +443,10 @@ void sim_active_exchange (SimReplay *replay, uint32_t rank, const TraceOp *op, u
 void sim_active_continue (SimReplay *replay, SimActive *active);
 /* Goes on with posted ones, if the rank or an agent of it can. */
 void sim_active_progress (SimReplay *replay, uint32_t rank);
-/* SIM_COOKIE_DIRECT or SIM_COOKIE_MET has come. */
-void sim_active_event (SimReplay *replay, uint32_t rank, uint64_t cookie);
+/* SIM_COOKIE_DIRECT has come. */
+void sim_active_direct (SimReplay *replay, uint32_t rank, uint64_t cookie);
+/* SIM_COOKIE_MET has come. */
+void sim_active_met (SimReplay *replay, uint32_t rank, uint64_t cookie);
 /* An owned request is complete. */
 void sim_active_owned (SimReplay *replay, const SimRequest *request, int64_t at_ps);
 /* The posted one that a request stands for or is owned by. */
@@ -370,6 +458,8 @@ GArray *sim_active_early_new (void);
 void sim_active_dump (SimReplay *replay, uint32_t rank, BaseDump *dump);
 /* The ranks and their collectives are there. */
 void sim_meetings_dump (SimReplay *replay, BaseDump *dump);
+SimMeetings *sim_meetings_new (void);
+void sim_meetings_free (SimMeetings *meetings);
 
 /* -- replay_window.c ----------------------------------------------------- */
 
@@ -384,6 +474,10 @@ void sim_window_accessed (SimReplay *replay, uint32_t transfer);
 /* -- replay_graph.c ------------------------------------------------------ */
 
 void sim_graph_init (SimReplay *replay);
+/* Of each view. */
+void sim_graph_init_view (SimReplay *replay);
+void sim_graph_free_view (SimReplay *replay);
+void sim_graph_dump_view (SimReplay *replay, BaseDump *dump);
 void sim_graph_free (SimReplay *replay);
 void sim_graph_dump (SimReplay *replay, BaseDump *dump);
 void sim_graph_start (SimReplay *replay, uint32_t rank);
@@ -400,6 +494,11 @@ sim_graph_oldest (const SimReplay *replay, uint32_t rank, uint32_t *request, uin
 
 /* -- messages.c ---------------------------------------------------------- */
 
+/* The table of n_views views. */
+SimTransferTable *sim_transfers_new (uint32_t n_views);
+void sim_transfers_free (SimTransferTable *table);
+/* The views are there. */
+void sim_transfers_dump (SimReplay *replay, BaseDump *dump);
 uint32_t sim_transfer_take (SimReplay *replay, SimTransfer value);
 void sim_transfer_give (SimReplay *replay, uint32_t transfer);
 /* Counts a message in the result and the communication graph. */

@@ -646,8 +646,12 @@ fake_free (SimNetwork *self)
   g_free (fake);
 }
 
-static const SimNetworkClass fake_class = { "fake",    "constant latency", fake_free,
-                                            fake_send, fake_timer,         fake_run };
+static const SimNetworkClass fake_class = { .name = "fake",
+                                            .summary = "constant latency",
+                                            .free = fake_free,
+                                            .send = fake_send,
+                                            .timer = fake_timer,
+                                            .run = fake_run };
 
 SimNetwork *
 fake_network_new (const TopoMapping *mapping, int64_t latency_ps, int64_t byte_ps,
@@ -867,7 +871,8 @@ fixture_simulate (const Fixture *fixture, SimNetworkKind network, GError **error
 {
   SimRunOptions options = { .network = network,
                             .policy = ROUTE_POLICY_DETERMINISTIC,
-                            .compute_scale = 1 };
+                            .compute_scale = 1,
+                            .n_threads = fixture->n_threads };
 
   return sim_run (fixture->trace, fixture->machine, fixture->mapping, &options, error);
 }

@@ -90,6 +90,16 @@ const GArray *fake_network_log (const SimNetwork *network);
 /* Timers that were set. */
 uint64_t fake_network_timers (const SimNetwork *network);
 
+/* A network of constant latency and jitter in parts: see replay_parts_testing.c.  No fabric's, as
+ * nothing is acknowledged. */
+SimNetwork *parts_network_new (const TopoMapping *mapping, uint32_t n_nodes, uint32_t n_parts,
+                               int64_t latency_ps, int64_t byte_ps, int64_t jitter_ps,
+                               const SimClient *client, void *client_data);
+
+/* Of all that happened at each node, in order: callbacks, and messages that were sent.  After the
+ * run. */
+uint64_t parts_network_hash (const SimNetwork *network);
+
 /* -- a small machine with round numbers ---------------------------------------- */
 
 #define NS 1000
@@ -105,6 +115,7 @@ typedef struct {
   SimTimeline *timeline;         /* borrowed; may be NULL */
   int64_t jitter_ps;
   double compute_scale;
+  uint32_t n_threads; /* of fixture_simulate() */
 } Fixture;
 
 /* n_ranks with `per_node` consecutive ones on each node. */

@@ -79,7 +79,7 @@ window_of (SimReplay *replay, uint32_t rank, uint32_t handle)
 void
 sim_window_arrived (SimReplay *replay, uint32_t transfer)
 {
-  const SimTransfer *access = &replay->transfers[transfer];
+  const SimTransfer *access = sim_transfer_at (replay, transfer);
   uint32_t origin = access->envelope.source, target = access->destination;
   bool get = access->state == TRACE_OP_GET;
 
@@ -98,7 +98,7 @@ is_flushed (const Window *window, uint32_t target)
 void
 sim_window_accessed (SimReplay *replay, uint32_t transfer)
 {
-  SimTransfer access = replay->transfers[transfer];
+  SimTransfer access = *sim_transfer_at (replay, transfer);
   uint32_t origin = access.envelope.source;
   Window *window = window_of (replay, origin, access.envelope.context);
   BaseMapEntry *target = base_map_find (&window->targets, access.destination);

@@ -305,8 +305,8 @@ network_run (const Traffic *traffic, double *seconds)
   SimNetwork *network =
       machine->fabric != NULL
           ? sim_ib_new (machine, traffic->paths, traffic->mapping, &ignore_all, NULL, &error)
-          : sim_packet_new (machine, traffic->mapping, policy_of (traffic->it), &ignore_all, NULL,
-                            &error);
+          : sim_packet_new (machine, traffic->mapping, policy_of (traffic->it), 1, &ignore_all,
+                            NULL, &error);
   double start_s = bench_seconds (), hops;
 
   fail_on (error);
