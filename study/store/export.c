@@ -509,21 +509,27 @@ study_npz_add_integers (StudyNpz *npz, const char *name, const uint64_t *values,
   study_npz_end (npz);
 }
 
-/* Characters of 32 bits, filled up with zeros to the longest text. */
+/* Characters of 32 bits, filled up with zeros to the longest text.
+   File names are any bytes; what of them is not UTF-8 becomes U+FFFD. */
 void
 study_npz_add_texts (StudyNpz *npz, const char *name, const char *const *texts, uint64_t n)
 {
-  glong longest = 1;
+  g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func (g_free);
   g_autofree gunichar *padded = NULL;
   g_autofree char *type = NULL;
+  glong longest = 1;
 
-  for (uint64_t at = 0; at < n; at++)
-    longest = MAX (longest, texts[at] != NULL ? g_utf8_strlen (texts[at], -1) : 0);
+  for (uint64_t at = 0; at < n; at++) {
+    char *text = texts[at] != NULL ? g_utf8_make_valid (texts[at], -1) : g_strdup ("");
+
+    g_ptr_array_add (rows, text);
+    longest = MAX (longest, g_utf8_strlen (text, -1));
+  }
   padded = g_new (gunichar, longest);
   type = g_strdup_printf ("<U%ld", longest);
   study_npz_begin (npz, name, type, &n, 1);
-  for (uint64_t at = 0; at < n; at++) {
-    const char *text = texts[at] != NULL ? texts[at] : "";
+  for (guint at = 0; at < rows->len; at++) {
+    const char *text = g_ptr_array_index (rows, at);
 
     for (glong character = 0; character < longest; character++) {
       padded[character] = GUINT32_TO_LE (g_utf8_get_char (text));

@@ -39,7 +39,8 @@ write_arrays (uint64_t limit)
 {
   static const double reals[] = { 0.5, -1e300, 3 };
   static const uint64_t integers[] = { 0, G_MAXUINT64 };
-  static const char *const texts[] = { "a", NULL, "Zürich, \"b\"" };
+  /* The last ends within a character of two bytes. */
+  static const char *const texts[] = { "a", NULL, "Zürich, \"b\"", "d\xc3" };
   const uint64_t shape[] = { 2, 3 };
   FILE *out = fopen (path, "wb");
   StudyNpz *npz = study_npz_new (out);
@@ -48,7 +49,7 @@ write_arrays (uint64_t limit)
   study_npz_add_reals (npz, "reals", reals, 3);
   study_npz_add_integers (npz, "integers", integers, 2);
   study_npz_add_integers (npz, "none", NULL, 0);
-  study_npz_add_texts (npz, "texts", texts, 3);
+  study_npz_add_texts (npz, "texts", texts, 4);
   study_npz_begin (npz, "grid", "<f8", shape, 2);
   for (int row = 0; row < 2; row++)
     study_npz_write (npz, reals, sizeof reals);
@@ -80,7 +81,7 @@ test_arrays (void)
                      "reals float64 (3,) [0.5, -1e+300, 3.0]\n"
                      "integers uint64 (2,) [0, 18446744073709551615]\n"
                      "none uint64 (0,) []\n"
-                     "texts <U11 (3,) ['a', '', 'Z\\xfcrich, \"b\"']\n"
+                     "texts <U11 (4,) ['a', '', 'Z\\xfcrich, \"b\"', 'd\\ufffd']\n"
                      "grid float64 (2, 3) [[0.5, -1e+300, 3.0], [0.5, -1e+300, 3.0]]\n");
   }
 }
