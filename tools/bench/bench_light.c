@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tools/bench/bench_light.h"
 
+#include "tools/bench/bench.h"
+
 #include <glib.h>
 #include <stdbool.h>
 #include <string.h>
@@ -149,10 +151,11 @@ slot_run (Wheel *wheel, uint64_t slot, const BenchLight *light, uint32_t *n_inje
 }
 
 uint64_t
-bench_light_run (const BenchLight *light)
+bench_light_run (const BenchLight *light, double *seconds)
 {
   uint32_t per_node = light->n_each * light->n_packets;
   uint64_t n_packets = (uint64_t) light->n_nodes * per_node, n_arrived = 0, n_hops = 0;
+  double start_s;
   g_autofree Packet *packets = g_new (Packet, n_packets);
   g_autofree Link *links = g_new0 (Link, light->n_links);
   g_autofree uint32_t *n_injected = g_new (uint32_t, light->n_nodes);
@@ -167,9 +170,11 @@ bench_light_run (const BenchLight *light)
     n_injected[node] = 1;
     wheel_put (wheel, node * per_node);
   }
+  start_s = bench_seconds ();
   for (uint64_t slot = 0; n_arrived < n_packets; slot++)
     n_arrived += light->neighbour != NULL ? slot_run (wheel, slot, light, n_injected, true)
                                           : slot_run (wheel, slot, light, n_injected, false);
+  *seconds = bench_seconds () - start_s;
   for (uint32_t link = 0; link < light->n_links; link++)
     n_hops += links[link].n_packets;
   return n_hops;
