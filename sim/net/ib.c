@@ -493,7 +493,7 @@ check_idle (IbNetwork *net, GError **error)
   }
   g_assert (net->engine.messages.n_taken == 0);
   g_assert (net->parameters->congestion.is_on || net->pairs.n_taken == 0);
-  g_assert (net->engine.payload_sent == net->engine.payload_received);
+  g_assert (net->engine.payload_sent == net->engine.base.bytes_received);
   for (uint32_t index = 0; index < net->fabric->n_ports; index++)
     if (net->port[index].peer != PACKET_NONE)
       g_assert (credits_complete (net, index) && net->port[index].listed == 0);

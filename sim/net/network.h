@@ -131,6 +131,9 @@ struct SimNetwork {
   SimMemory *memory;     /* owned; of the nodes; NULL: their parts do not share any */
   /* SimClient.running is called after so many windows at the latest; 0: the usual number. */
   uint32_t windows_per_call;
+  /* So far, of the messages that were sent from this part, and of those that arrived in it.  Packet
+   * networks alone. */
+  uint64_t bytes_sent, bytes_received;
 };
 
 static inline uint32_t

@@ -145,7 +145,8 @@ packet_engine_dump (PacketEngine *engine, BaseDump *dump)
   BASE_DUMP_VALUE (dump, engine->n_messages);
   BASE_DUMP_VALUE (dump, engine->n_timers);
   BASE_DUMP_VALUE (dump, engine->payload_sent);
-  BASE_DUMP_VALUE (dump, engine->payload_received);
+  BASE_DUMP_VALUE (dump, engine->base.bytes_sent);
+  BASE_DUMP_VALUE (dump, engine->base.bytes_received);
   BASE_DUMP_VALUE (dump, engine->idle_windows);
   BASE_DUMP_VALUE (dump, engine->messages);
   packet_pool_dump (&engine->timers, (void **) &engine->timer, sizeof (Timer), dump);
@@ -227,6 +228,7 @@ packet_engine_message (PacketEngine *engine, const SimMessage *message, int64_t 
     .next = PACKET_NONE,
   };
   engine->n_messages++;
+  engine->base.bytes_sent += message->bytes;
   return index;
 }
 

@@ -85,7 +85,7 @@ typedef struct {
   uint32_t part;       /* of the network */
   Timer *timer;
   Pool messages, timers;
-  uint64_t n_packets, n_hops, n_messages, n_timers, payload_sent, payload_received;
+  uint64_t n_packets, n_hops, n_messages, n_timers, payload_sent;
 
   uint64_t progress;     /* packet_engine_progress() of the last window in which something moved */
   uint32_t idle_windows; /* since then, while packets were pending */
@@ -192,7 +192,7 @@ packet_engine_received (PacketEngine *engine, uint32_t index, uint32_t payload_b
 
   message->last_ps = MAX (message->last_ps, in_memory_ps);
   message->bytes_left -= payload_bytes;
-  engine->payload_received += payload_bytes;
+  engine->base.bytes_received += payload_bytes;
   return --message->packets_left == 0;
 }
 
@@ -201,7 +201,7 @@ packet_engine_received (PacketEngine *engine, uint32_t index, uint32_t payload_b
 static inline uint64_t
 packet_engine_progress (const PacketEngine *engine)
 {
-  return engine->n_hops + engine->payload_received + engine->n_messages;
+  return engine->n_hops + engine->base.bytes_received + engine->n_messages;
 }
 
 /* The error of a run that the client ended; FALSE. */

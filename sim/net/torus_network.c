@@ -123,7 +123,7 @@ check_idle (const Torus *net, GError **error)
     n_messages += it->engine.messages.n_taken;
     n_others += it->dynamic_packets.n_taken + it->feeders.n_taken;
     sent += it->engine.payload_sent;
-    received += it->engine.payload_received;
+    received += it->engine.base.bytes_received;
   }
   if (net->all.in_flight > 0 || n_descriptors > 0 || n_messages > 0) {
     g_autoptr (GString) out = g_string_new (NULL);

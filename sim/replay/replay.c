@@ -246,17 +246,21 @@ rank_resume (SimReplay *replay, uint32_t rank)
 
 /* -- progress ------------------------------------------------------------- */
 
-/* Share of the trace replayed so far, 0..1: an estimate, as if all ranks had as many operations as
- * the one in the middle.  No view works. */
+/* Share of the work done so far, 0..1: an estimate, as if all ranks had as many operations as the
+ * one in the middle, and the operations still to come sent as many bytes as those before.  What the
+ * network still carries is not done: ranks that do not block have started all operations long
+ * before.  No view works. */
 static double
 share_done (SimReplay *replay)
 {
-  uint64_t n_done = 0, n_operations = 0;
+  uint64_t n_done = 0, n_operations = 0, bytes_sent = 0, bytes_received = 0;
   double ranks_share, share;
 
   for (uint32_t view = 0; view < replay->n_views; view++) {
     n_done += replay->views[view]->n_done;
     n_operations += replay->views[view]->n_operations;
+    bytes_sent += replay->views[view]->network->bytes_sent;
+    bytes_received += replay->views[view]->network->bytes_received;
   }
   ranks_share = (double) n_done / MAX (replay->n_ranks, 1u);
   if (replay->operations_guess == 0) {
@@ -270,6 +274,8 @@ share_done (SimReplay *replay)
     replay->operations_guess = MAX (1u, n * replay->n_ranks);
   }
   share = (double) n_operations / (double) replay->operations_guess;
+  if (bytes_sent > 0)
+    share *= (double) bytes_received / (double) bytes_sent;
   return MAX (ranks_share, MIN (share, 0.99));
 }
 

@@ -164,6 +164,16 @@ typedef struct {
   char *format_name;
 } Options;
 
+static void
+options_clear (Options *options)
+{
+  g_free (options->rows);
+  g_free (options->against);
+  g_free (options->commit);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
+
 /* What a program prints; NULL: it failed. */
 static char *
 output_of (const char *const *words, gboolean is_quiet)
@@ -544,7 +554,7 @@ measure_named (GPtrArray *rows, const char *name, const char *milliseconds)
 int
 main (int argc, char **argv)
 {
-  Options options = { .seconds = default_seconds };
+  g_auto (Options) options = { .seconds = default_seconds };
   gboolean is_child = FALSE;
   g_auto (CliFormatOptions) format = { 0 };
   const GOptionEntry entries[] = {
@@ -595,8 +605,5 @@ main (int argc, char **argv)
       options.commit = g_strdup ("unknown");
     status = run (rows, program != NULL ? program : argv[0], &options, format.format);
   }
-  g_free (options.rows);
-  g_free (options.against);
-  g_free (options.commit);
   return status;
 }
