@@ -215,8 +215,13 @@ torus_timer (SimNetwork *base, uint32_t rank, uint64_t cookie, int64_t at_ps)
 /* --- Buckets --- */
 
 void
-torus_grow (Spare *spare, void **entries, uint32_t *capacity, size_t size)
+torus_grow (Torus *net, Bucket *bucket, Spare *spare, void **entries, uint32_t *capacity,
+            size_t size)
 {
+  uint32_t index = (uint32_t) (bucket - net->bucket);
+
+  net->occupied[index / 64] |= UINT64_C (1) << (index % 64);
+  net->has_steps |= spare == &net->spare_steps;
   if (*capacity == 0 && spare->n > 0) {
     const Array *array = &spare->array[--spare->n];
 
@@ -323,10 +328,11 @@ dump_part (Torus *net, BaseDump *dump)
                     dump);
   BASE_DUMP_VALUE (dump, net->n_injected);
   BASE_DUMP_VALUE (dump, net->window);
-  BASE_DUMP_VALUE (dump, net->window_ps);
+  set_window (net, net->window);
   BASE_DUMP_VALUE (dump, net->now_ps);
   BASE_DUMP_VALUE (dump, net->sweep_ps);
   BASE_DUMP_VALUE (dump, net->in_flight);
+  net->has_steps |= base_dump_loads (dump);
   base_dump_array (dump, net->occupied, net->n_ring / 64, sizeof *net->occupied);
   for (uint32_t index = 0; index < net->n_ring; index++) {
     Bucket *bucket = &net->bucket[index];
@@ -435,14 +441,19 @@ init_ways (Torus *net)
     net->first_bit[dimension] = (uint8_t) bit;
     for (; hops > 0; hops >>= 1) {
       net->hops_of[dimension] |= 1u << bit;
-      net->dimension_of_bit[bit++] = (uint8_t) dimension;
+      net->of_bit[bit++].port = (uint8_t) (2 * dimension);
     }
+    for (uint32_t port = 2 * dimension; port < 2 * dimension + 2; port++)
+      net->one_hop[port] = 1u << net->first_bit[dimension];
   }
+  for (uint32_t hop_bit = 0; hop_bit < bit; hop_bit++)
+    net->of_bit[hop_bit].sign = (uint8_t) (bit + net->of_bit[hop_bit].port / 2);
   for (uint32_t dimensions = 0; dimensions < G_N_ELEMENTS (net->ports_of); dimensions++)
     for (uint32_t k = 0; k < TOPO_MAX_DIMENSIONS; k++)
       net->ports_of[dimensions] |= (uint16_t) ((dimensions >> k & 1) << 2 * k);
   net->hops_mask = (1u << bit) - 1;
   net->first_sign = (uint8_t) bit;
+  net->of_bit[bit].port = NOWHERE;
 }
 
 static void
@@ -544,14 +555,13 @@ sim_packet_new (const TopoMachine *machine, const TopoMapping *mapping, RoutePol
   init_places (net);
   for (uint32_t node = 0; node < net->n_nodes; node++)
     init_node (net, node);
-  net->n_kept = (size_t) net->n_nodes * net->places.node_bytes > LARGE_BYTES ? MAX_KEPT : 1;
+  net->n_kept = (size_t) net->n_nodes * net->places.node_bytes > LARGE_BYTES ? MAX_KEPT : 2;
 
   /* Nodes affect each other, a FIFO's next packet another port and receptions
    * the client in a later window only. */
   window_ps = MIN (net->engine.base.lookahead_ps, net->wire_ps[1]);
   while (net->window_bits < MAX_WINDOW_BITS && INT64_C (2) << net->window_bits <= window_ps)
     net->window_bits++;
-  net->window = -1;
   /* A packet that waits and one on its way are less than 2^31 ps apart. */
   net->sweep_every_ps = INT64_C (1) << 30;
   while (net->sweep_every_ps + net->latency_ps[1] >= INT32_MAX)
@@ -560,6 +570,7 @@ sim_packet_new (const TopoMachine *machine, const TopoMapping *mapping, RoutePol
   net->n_ring = 64;
   while (net->n_ring < MAX_RING && (int64_t) net->n_ring << net->window_bits < RING_PS)
     net->n_ring *= 2;
+  set_window (net, -1);
   packet_engine_make_messages (&net->engine);
   torus_make_parts (net, n_threads);
   return &net->engine.base;

@@ -7,6 +7,10 @@
 
 #include "sim/net/torus_state.h"
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 /* --- Effects on other nodes --- */
 
 static ALWAYS_INLINE void
@@ -57,14 +61,15 @@ apply_going (Torus *net, const Going *going, uint32_t vc)
   Node *node = node_at (net, going->node);
   Port *port;
   Lists *lists;
-  uint16_t *links, *link;
+  uint16_t *links;
+  int32_t ahead_ps;
   bool is_first;
 
   if (vc == BUBBLE)
     bubble_packets (net, node, going->in_port)[going->slot] = going->packet;
   else
     *vc_packet (net, going->node, vc, id) = going->packet;
-  if (going->port == NOWHERE) {
+  if (going->port & NOWHERE) {
     expect_reception (net, going->node, (uint32_t) going->in_port << 13 | vc << 12 | going->slot,
                       going->at_ps);
     return;
@@ -77,17 +82,15 @@ apply_going (Torus *net, const Going *going, uint32_t vc)
   lists = vc == BUBBLE ? &port->lists : vc_lists (net, going->node, going->port, vc);
   links = vc == BUBBLE ? bubble_links (net, node) : vc_links (net, going->node, vc);
   is_first = !(port->listed & listed_bit);
-  if (G_UNLIKELY (!is_first && turns &&
-                  ((int32_t) (lists->turning_since - going->packet.since) > 0 ||
-                   (lists->turning_since == going->packet.since &&
-                    lists->tail[1] >> shift > going->in_port)))) {
+  ahead_ps = (int32_t) (lists->turning_since - going->packet.since);
+  if (G_UNLIKELY (turns & (uint32_t) !is_first &
+                  ((uint32_t) (ahead_ps > 0) |
+                   ((uint32_t) (ahead_ps == 0) & (lists->tail[1] >> shift > going->in_port))))) {
     insert_in_order (net, going->node, vc, lists, 1, id);
   } else {
-    link = &links[lists->tail[turns]];
-    link = is_first ? &lists->head[turns] : link;
-    *link = (uint16_t) id;
+    *select_u16_pointer (is_first, &lists->head[turns], &links[lists->tail[turns]]) = (uint16_t) id;
     lists->tail[turns] = (uint16_t) id;
-    lists->turning_since = turns ? going->packet.since : lists->turning_since;
+    lists->turning_since = select_u32 (turns, going->packet.since, lists->turning_since);
     port->listed |= (uint8_t) listed_bit;
   }
   wake (net, going->node, going->port, port, MAX (port->free_ps, going->at_ps));
@@ -159,14 +162,27 @@ room_in_lines (const int64_t *slots, uint32_t n_slots, int64_t now_ps)
   return room;
 }
 
-/* Bit slot: it is free at now_ps, of 8 slots. */
+/* Bit slot: it is free at now_ps, of 8 slots in a cache line.  The sign of slot - (now_ps + 1)
+ * tells; no time is negative. */
 static ALWAYS_INLINE uint32_t
 free_slots (const int64_t *slots, int64_t now_ps)
 {
   uint32_t mask = 0;
 
+#ifdef __SSE2__
+  const __m128i *pairs = (const __m128i *) slots, after = _mm_set1_epi64x (now_ps + 1);
+
+  for (uint32_t half = 0; half < 2; half++) {
+    __m128 low = _mm_castsi128_ps (_mm_sub_epi64 (_mm_loadu_si128 (&pairs[2 * half]), after)),
+           high = _mm_castsi128_ps (_mm_sub_epi64 (_mm_loadu_si128 (&pairs[2 * half + 1]), after));
+    __m128 signs = _mm_shuffle_ps (low, high, _MM_SHUFFLE (3, 1, 3, 1));
+
+    mask |= (uint32_t) _mm_movemask_ps (signs) << 4 * half;
+  }
+#else
   for (uint32_t slot = 0; slot < 8; slot++)
     mask |= (uint32_t) (slots[slot] <= now_ps) << slot;
+#endif
   return mask;
 }
 
@@ -206,9 +222,9 @@ transmit (Torus *net, uint32_t node_index, Node *node, uint32_t port_index, Port
     priority_port (net, node_index, port_index)->chunks += packet.chunks;
   }
   net->engine.n_hops++;
-  packet.way -= 1u << net->first_bit[port_index / 2];
+  packet.way -= net->one_hop[port_index];
   packet.since = (uint32_t) at_ps;
-  port_there = packet.way & net->hops_mask ? next_port (net, packet.way) : NOWHERE;
+  port_there = next_port_if_any (net, packet.way);
   if (G_UNLIKELY (!is_own (net, neighbour))) {
     torus_post_going (net, &(Going){ at_ps, packet, neighbour, (uint16_t) slot,
                                      (uint8_t) port_index, (uint8_t) vc, (uint8_t) port_there });
@@ -225,7 +241,7 @@ transmit (Torus *net, uint32_t node_index, Node *node, uint32_t port_index, Port
                     (uint8_t) vc,
                     (uint8_t) port_there };
   __builtin_prefetch (&bubble_packets (net, next, port_index)[slot], 1);
-  __builtin_prefetch (port_of (net, next, port_there == NOWHERE ? 0 : port_there), 1);
+  __builtin_prefetch (port_of (net, next, port_there & ~NOWHERE), 1);
   __builtin_prefetch (&bubble_links (net, next)[port_index << places_of (net)->id_shift[BUBBLE]],
                       1);
 }
@@ -346,6 +362,13 @@ typedef struct {
   Room room[VCS];
 } Look;
 
+/* The priority VC's part of a port is elsewhere in memory, and seldom looked at. */
+static ALWAYS_INLINE uint32_t
+n_wanted_vcs (const Port *port)
+{
+  return (port->listed & PRIORITY_LISTS) | port->want[PRIORITY] ? VCS : PRIORITY;
+}
+
 static Look
 survey (Torus *net, uint32_t node_index, Node *node, uint32_t port_index)
 {
@@ -358,7 +381,7 @@ survey (Torus *net, uint32_t node_index, Node *node, uint32_t port_index)
                 .old = ((port->want[BUBBLE] | port->want[PRIORITY]) & ~port->early) != 0 };
   uint32_t first_in_port = UINT32_MAX;
 
-  for (uint32_t vc = 0; vc < VCS; vc++) {
+  for (uint32_t vc = 0; vc < n_wanted_vcs (port); vc++) {
     const Lists *lists = vc_lists (net, node_index, port_index, vc);
 
     look.room[vc] = room_on (net, vc_slots (net, node_index, port_index, vc), vc);
@@ -420,7 +443,7 @@ next_chance_ps (const Torus *net, uint32_t node_index, Node *node, uint32_t port
 
   port->early = 0;
   *starved_mark (port) = 1;
-  for (uint32_t vc = 0; vc < VCS; vc++) {
+  for (uint32_t vc = 0; vc < n_wanted_vcs (port); vc++) {
     const int64_t *slots = vc_slots (net, node_index, port_index, vc);
     const Lists *lists = vc_lists (net, node_index, port_index, vc);
 

@@ -40,6 +40,14 @@ starve (Torus *net, uint32_t node_index, Node *node, uint32_t port_index, Port *
     wake (net, node_index, port_index, port, next_ps);
 }
 
+/* The first of a list of the bubble VC; of an empty one some packet whose memory is wanted anyway. */
+static ALWAYS_INLINE uint32_t
+first_listed (const Port *port, uint32_t turns)
+{
+  return select_u32 (port->listed >> turns & 1, port->lists.head[turns],
+                     port->lists.head[1 - turns]);
+}
+
 static ALWAYS_INLINE void
 look (Torus *net, uint32_t number)
 {
@@ -48,7 +56,7 @@ look (Torus *net, uint32_t number)
   Port *port = port_of (net, node, port_index);
   bool sent;
 
-  if (G_UNLIKELY (port->wake_ps >> net->window_bits != net->window))
+  if (G_UNLIKELY (port->wake_ps >= net->window_end_ps))
     return; /* an earlier wake took its place */
   net->now_ps = port->wake_ps;
   port->wake_ps = NEVER_PS;
@@ -56,13 +64,14 @@ look (Torus *net, uint32_t number)
     wake (net, node_index, port_index, port, port->free_ps);
     return;
   }
-  if (G_UNLIKELY (port->future))
+  if (G_UNLIKELY (port->word & unusual_port.word) && port->future)
     meet_future (net, node, port);
-  if (G_UNLIKELY ((port->listed & PRIORITY_LISTS) | port->want[PRIORITY])) {
+  if (G_UNLIKELY (port->word & unusual_port.word) &&
+      ((port->listed & PRIORITY_LISTS) | port->want[PRIORITY]) != 0) {
     sent = look_at_all (net, node_index, node, port_index);
   } else {
     const uint32_t shift = places_of (net)->id_shift[BUBBLE], slot_mask = (1u << shift) - 1;
-    uint32_t straight = port->lists.head[0], turning = port->lists.head[1];
+    uint32_t straight = first_listed (port, 0), turning = first_listed (port, 1);
     int32_t straight_ps =
         (int32_t) ((uint32_t) net->now_ps -
                    bubble_packets (net, node, straight >> shift)[straight & slot_mask].since);
@@ -85,7 +94,7 @@ look (Torus *net, uint32_t number)
       sent = true;
       if (G_LIKELY (may_go | may_turn)) {
         bool both = may_go & may_turn;
-        uint32_t turns = both ? port->next & TURN_NEXT : may_turn;
+        uint32_t turns = select_u32 (both, port->next & TURN_NEXT, may_turn);
 
         port->next = (uint8_t) ((port->next ^ both) & ~(old * BUBBLE_NEXT));
         port->grants += (uint8_t) (old & injects & (port->grants < UINT8_MAX));
@@ -157,7 +166,8 @@ receive (Torus *net, uint64_t reception)
   node->memory_ps = written_ps;
   written_ps = MAX (written_ps, left_ps);
   *place_ps = written_ps;
-  node->next_reception[in_port] = (uint16_t) (place + 1 == net->reception_depth ? 0 : place + 1);
+  node->next_reception[in_port] =
+      (uint16_t) select_u32 (place + 1 == net->reception_depth, 0, place + 1);
   if (G_UNLIKELY (enter_ps > now_ps)) {
     Waited *waited = waited_at (net, node, in_port);
 
@@ -372,7 +382,7 @@ prefetch_waiting (const Torus *net, uint32_t number)
   Node *node = node_at (net, number >> 4);
   const Port *port = port_of (net, node, number & 15);
   uint32_t shift = places_of (net)->id_shift[BUBBLE], slot_mask = (1u << shift) - 1;
-  uint32_t straight = port->lists.head[0], turning = port->lists.head[1];
+  uint32_t straight = first_listed (port, 0), turning = first_listed (port, 1);
   uint32_t wanting = port->want[BUBBLE];
 
   __builtin_prefetch (&bubble_packets (net, node, straight >> shift)[straight & slot_mask], 1);
@@ -386,27 +396,40 @@ prefetch_waiting (const Torus *net, uint32_t number)
       fifo_of (net, node, next_bit (wanting | (uint32_t) !wanting, port->last_fifo + 1u)), 1);
 }
 
-static void
-look_all (Torus *net, Bucket *bucket)
+static ALWAYS_INLINE void
+look_at_ports (Torus *net, Bucket *bucket, bool has_steps)
 {
-  if (G_UNLIKELY (bucket->n_steps > 0))
-    torus_mark_in_order (net, bucket);
   /* Ports that look again in this window join the end. */
   for (uint32_t i = 0; i < bucket->n_ports;) {
     uint32_t n = bucket->n_ports;
 
+    for (uint32_t ahead = 0; ahead < AHEAD; ahead++)
+      bucket->ports[n + ahead] = bucket->ports[n - 1];
     for (; i < n; i++) {
       uint32_t number = bucket->ports[i];
 
-      prefetch_port (net, bucket->ports[MIN (i + PORTS_FAR, n - 1)]);
-      prefetch_waiting (net, bucket->ports[MIN (i + PORTS_NEAR, n - 1)]);
-      if (G_UNLIKELY (is_in_order (net, node_at (net, number >> 4))))
+      prefetch_port (net, bucket->ports[i + PORTS_FAR]);
+      prefetch_waiting (net, bucket->ports[i + PORTS_NEAR]);
+      if (has_steps && G_UNLIKELY (is_in_order (net, node_at (net, number >> 4))))
         torus_look_in_order (net, bucket, number);
       else
         look (net, number);
     }
   }
-  if (G_UNLIKELY (bucket->n_steps > 0))
+}
+
+/* A part without dynamic packets does not look at nodes for them. */
+static void
+look_all (Torus *net, Bucket *bucket)
+{
+  if (G_LIKELY (!net->has_steps)) {
+    look_at_ports (net, bucket, false);
+    return;
+  }
+  if (bucket->n_steps > 0)
+    torus_mark_in_order (net, bucket);
+  look_at_ports (net, bucket, true);
+  if (bucket->n_steps > 0)
     torus_step (net, bucket);
 }
 
@@ -423,8 +446,7 @@ enter (Torus *net, int64_t window)
     }
     sweep (net, net->sweep_ps);
   }
-  net->window = window;
-  net->window_ps = window_ps;
+  set_window (net, window);
   sim_schedule_enter (net->engine.schedule, window);
 }
 

@@ -57,7 +57,7 @@
 #define RING_PS         (INT64_C (8) << 20) /* time ahead that buckets cover; events beyond are rare */
 #define MAX_RING        16384u
 #define MAX_PORTS       (2 * TOPO_MAX_DIMENSIONS)
-#define NOWHERE         255u
+#define NOWHERE         128u /* a mark beside a port's number: there is none */
 
 /* Virtual channels; the first two have slots for packets and know their port. */
 enum { BUBBLE, PRIORITY, VCS, DYNAMIC = VCS };
@@ -105,23 +105,43 @@ typedef struct {
  * time from which it counts as free, NEVER_PS when a packet has it; and in the
  * last place the mark of starved_mark(). */
 typedef struct {
-  int64_t free_ps;    /* the link is idle from then on */
-  int64_t wake_ps;    /* when it looks next, NEVER_PS: not before something wakes it */
-  uint16_t want[VCS]; /* bit FIFO: its head wants to go here on that VC */
-  uint16_t future;    /* bit FIFO: its head will, from the FIFO's ready_ps on */
-  uint16_t early;     /* bit FIFO, also in want: its head came at free_ps or at the last look */
-  uint8_t listed;     /* bit list: packets are in it, or on their way */
-  uint8_t grants;     /* to receivers since the last one to injection */
-  uint8_t next;       /* TURN_NEXT: of two lists that can both send, the turning one is next;
-                       * BUBBLE_NEXT: the bubble VC has its turn before the dynamic one */
-  uint8_t last_fifo;  /* served last */
-  Lists lists;        /* of the bubble VC */
+  int64_t free_ps; /* the link is idle from then on */
+  int64_t wake_ps; /* when it looks next, NEVER_PS: not before something wakes it */
+  union {
+    struct {
+      uint16_t want[VCS]; /* bit FIFO: its head wants to go here on that VC */
+      uint16_t future;    /* bit FIFO: its head will, from the FIFO's ready_ps on */
+      uint8_t listed;     /* bit list: packets are in it, or on their way */
+      uint8_t grants;     /* to receivers since the last one to injection */
+    };
+    uint64_t word; /* all of these, to look at several at once */
+  };
+  uint16_t early;    /* bit FIFO, also in want: its head came at free_ps or at the last look */
+  uint8_t next;      /* TURN_NEXT: of two lists that can both send, the turning one is next;
+                      * BUBBLE_NEXT: the bubble VC has its turn before the dynamic one */
+  uint8_t last_fifo; /* served last */
+  Lists lists;       /* of the bubble VC */
   uint64_t payload_bytes, packets, bubble_chunks;
 } Port;
 
 enum { TURN_NEXT = 1, BUBBLE_NEXT = 2 };
 
 _Static_assert(sizeof (Port) == 64, "a port is its slots and one cache line");
+
+/* Port.word of a port that something wants, and of one to which more than the bubble VC's lists
+ * and heads matters. */
+static const union {
+  Port port;
+  struct {
+    int64_t unused[2];
+    uint64_t word;
+  };
+} wanted_port = { .port.want = { UINT16_MAX, UINT16_MAX },
+                  .port.future = UINT16_MAX,
+                  .port.listed = UINT8_MAX },
+  unusual_port = { .port.want[PRIORITY] = UINT16_MAX,
+                   .port.future = UINT16_MAX,
+                   .port.listed = PRIORITY_LISTS };
 
 /* The part of a port that only the priority VC needs.  The slots of its receive buffer follow it. */
 typedef struct {
@@ -132,9 +152,10 @@ typedef struct {
 typedef struct {
   uint32_t neighbour[MAX_PORTS];
   int64_t memory_ps;  /* the memory port is busy until here */
-  uint32_t n_dynamic; /* packets in its dynamic queues, and heads of FIFOs that wait for a port */
-  uint32_t in_order;  /* one more than the last window in which it goes in the order of time */
   uint16_t far;       /* bit port: its link leaves the midplane */
+  uint32_t n_dynamic; /* packets in its dynamic queues, and heads of FIFOs that wait for a port */
+  /* What a hop needs is in the first cache line. */
+  uint32_t in_order; /* one more than the last window in which it goes in the order of time */
   uint16_t next_reception[MAX_PORTS]; /* place of each reception FIFO that is used next */
 } Node;
 
@@ -182,6 +203,8 @@ typedef struct {
 
 #define NODE_QUEUES 64u /* MAX_PORTS * MAX_QUEUES, rounded up */
 #define NODE_PORTS  16u
+
+_Static_assert(offsetof (Node, in_order) == 64, "the first line has what a hop needs");
 
 /* What a node keeps for the dynamic VC; zeroed until it sees a packet of it.  A queue's
  * number, and its bit, is receiver * MAX_QUEUES + queue. */
@@ -247,7 +270,7 @@ typedef struct {
   uint32_t node;
   uint16_t slot;
   uint8_t in_port, vc;
-  uint8_t port; /* which it wants next, NOWHERE: it is received */
+  uint8_t port; /* which it wants next; with NOWHERE: it is received */
 } Going;
 
 /* A token on its way back to the sender, kept back likewise. */
@@ -388,12 +411,17 @@ typedef struct {
   uint32_t reception_depth, receiver_grants;
   uint8_t full_chunks; /* of a packet with all the payload that it can have */
   uint32_t n_queues, dynamic_tokens;
+  bool has_steps; /* nodes may be in the order of time: there have been steps */
   bool escape, stay_on_bubble;
   uint32_t hops_mask;                           /* of Packet.way */
   uint32_t hops_of[TOPO_MAX_DIMENSIONS];        /* likewise, of one dimension */
   uint16_t ports_of[1u << TOPO_MAX_DIMENSIONS]; /* bit port: the minus port of these dimensions */
-  uint8_t dimension_of_bit[32];                 /* of Packet.way */
+  struct {
+    uint8_t port, sign;
+  } of_bit[32]; /* of Packet.way: the minus port, and the bit that says which of two; NOWHERE at the
+                 * first sign */
   uint8_t first_bit[TOPO_MAX_DIMENSIONS];
+  uint32_t one_hop[MAX_PORTS]; /* of Packet.way */
   uint8_t first_sign;
 
   Places places;
@@ -417,6 +445,7 @@ typedef struct {
 
   uint32_t window_bits;
   int64_t window, window_ps; /* the current one, and when it begins */
+  int64_t window_end_ps, ring_end_ps;
   int64_t now_ps;
   int64_t sweep_ps, sweep_every_ps; /* when Packet.since must be looked after */
   uint64_t in_flight;               /* as PartState.in_flight */
@@ -436,7 +465,7 @@ typedef struct {
   bool goes_on;          /* of the first part: what SimClient.running returned last */
   _Alignas(64) PartState here;
 
-  uint32_t n_kept; /* how many of each kind are kept back: 1 or MAX_KEPT */
+  uint32_t n_kept; /* how many of each kind are kept back: 2 or MAX_KEPT */
   uint32_t n_going, n_tokens;
   Going going[MAX_KEPT];
   Token token[MAX_KEPT];
@@ -571,42 +600,87 @@ part_of (const Torus *net, uint32_t node)
 static ALWAYS_INLINE uint32_t
 next_port (const Torus *net, uint32_t way)
 {
-  uint32_t dimension = net->dimension_of_bit[__builtin_ctz (way)];
+  uint32_t bit = (uint32_t) __builtin_ctz (way);
 
-  return 2 * dimension + ((way >> (net->first_sign + dimension)) & 1);
+  return net->of_bit[bit].port + (way >> net->of_bit[bit].sign & 1);
+}
+
+/* Likewise, or NOWHERE when no hops are left.  Without a branch: one packet in six has arrived. */
+static ALWAYS_INLINE uint32_t
+next_port_if_any (const Torus *net, uint32_t way)
+{
+  uint32_t bit = (uint32_t) __builtin_ctz ((way & net->hops_mask) | (net->hops_mask + 1));
+
+  return net->of_bit[bit].port + (way >> net->of_bit[bit].sign & 1);
+}
+
+/* --- Without branches, where none can be foretold --- */
+
+static ALWAYS_INLINE uint32_t
+select_u32 (bool condition, uint32_t yes, uint32_t no)
+{
+  uint32_t selected = condition ? yes : no;
+
+  /* Compilers make a branch again where a store follows, unless they do not see the value. */
+  __asm__("" : "+r"(selected));
+  return selected;
+}
+
+static ALWAYS_INLINE uint16_t *
+select_u16_pointer (bool condition, uint16_t *yes, uint16_t *no)
+{
+  uint16_t *selected = condition ? yes : no;
+
+  __asm__("" : "+r"(selected));
+  return selected;
 }
 
 /* --- Windows --- */
 
-/* Room for more entries of `size` in an array of a bucket: a spare one if it has none. */
-void torus_grow (Spare *spare, void **entries, uint32_t *capacity, size_t size);
+/* Room for more entries of `size` in an array of a bucket, which counts as occupied from then on: a
+ * spare array if it has none. */
+RARE void torus_grow (Torus *net, Bucket *bucket, Spare *spare, void **entries, uint32_t *capacity,
+                      size_t size);
+
+static inline void
+set_window (Torus *net, int64_t window)
+{
+  int64_t window_ps = INT64_C (1) << net->window_bits;
+
+  net->window = window;
+  net->window_ps = window * window_ps;
+  net->window_end_ps = (window + 1) * window_ps;
+  net->ring_end_ps = (window + net->n_ring) * window_ps;
+}
 
 static ALWAYS_INLINE Bucket *
-bucket_at (Torus *net, int64_t window)
+bucket_at (const Torus *net, int64_t at_ps)
 {
-  uint32_t index = (uint32_t) window & (net->n_ring - 1);
+  return &net->bucket[(uint32_t) (at_ps >> net->window_bits) & (net->n_ring - 1)];
+}
 
-  net->occupied[index / 64] |= UINT64_C (1) << (index % 64);
-  return &net->bucket[index];
+static ALWAYS_INLINE bool
+is_beyond_ring (const Torus *net, int64_t at_ps)
+{
+  return at_ps >= net->ring_end_ps;
 }
 
 /* The port looks at at_ps, or before. */
 static ALWAYS_INLINE void
 wake (Torus *net, uint32_t node, uint32_t port_index, Port *port, int64_t at_ps)
 {
-  int64_t window = at_ps >> net->window_bits;
   Bucket *bucket;
 
   if (at_ps >= port->wake_ps)
     return;
   port->wake_ps = at_ps;
-  if (G_UNLIKELY (window - net->window >= net->n_ring)) {
+  if (G_UNLIKELY (is_beyond_ring (net, at_ps))) {
     sim_schedule_push (net->engine.schedule, node, CODE_WAKE, node << 4 | port_index, at_ps);
     return;
   }
-  bucket = bucket_at (net, window);
+  bucket = bucket_at (net, at_ps);
   if (G_UNLIKELY (bucket->n_ports == bucket->ports_capacity))
-    torus_grow (&net->spare_ports, (void **) &bucket->ports, &bucket->ports_capacity,
+    torus_grow (net, bucket, &net->spare_ports, (void **) &bucket->ports, &bucket->ports_capacity,
                 sizeof (uint32_t));
   bucket->ports[bucket->n_ports++] = node << 4 | port_index;
 }
@@ -614,19 +688,13 @@ wake (Torus *net, uint32_t node, uint32_t port_index, Port *port, int64_t at_ps)
 static ALWAYS_INLINE void
 add_reception (Torus *net, int64_t at_ps, uint64_t reception)
 {
-  Bucket *bucket = bucket_at (net, at_ps >> net->window_bits);
+  Bucket *bucket = bucket_at (net, at_ps);
 
   if (G_UNLIKELY (bucket->n_receptions == bucket->receptions_capacity))
-    torus_grow (&net->spare_receptions, (void **) &bucket->receptions, &bucket->receptions_capacity,
-                sizeof (uint64_t));
+    torus_grow (net, bucket, &net->spare_receptions, (void **) &bucket->receptions,
+                &bucket->receptions_capacity, sizeof (uint64_t));
   bucket->receptions[bucket->n_receptions++] =
       (uint64_t) (at_ps & ((1 << net->window_bits) - 1)) << 41 | reception;
-}
-
-static ALWAYS_INLINE bool
-is_beyond_ring (const Torus *net, int64_t at_ps)
-{
-  return (at_ps >> net->window_bits) - net->window >= net->n_ring;
 }
 
 /* A packet is received at at_ps; place: input port << 13 | VC << 12 | slot. */
@@ -662,7 +730,7 @@ static ALWAYS_INLINE void
 add_step (Torus *net, Bucket *bucket, uint64_t key)
 {
   if (G_UNLIKELY (bucket->n_steps == bucket->steps_capacity))
-    torus_grow (&net->spare_steps, (void **) &bucket->steps, &bucket->steps_capacity,
+    torus_grow (net, bucket, &net->spare_steps, (void **) &bucket->steps, &bucket->steps_capacity,
                 sizeof (uint64_t));
   bucket->steps[bucket->n_steps++] = key;
 }
@@ -675,7 +743,7 @@ expect_step (Torus *net, StepClass class, uint32_t index, uint32_t node, uint32_
     sim_schedule_push (net->engine.schedule, node, CODE_STEP + (class << 4 | index), argument,
                        at_ps);
   else
-    add_step (net, bucket_at (net, at_ps >> net->window_bits),
+    add_step (net, bucket_at (net, at_ps),
               step_key (net, class, index, OF_NODE | (uint64_t) argument << 20 | node, at_ps));
 }
 
@@ -688,7 +756,7 @@ expect_arrival (Torus *net, uint32_t packet, int64_t at_ps)
   if (G_UNLIKELY (is_beyond_ring (net, at_ps)))
     sim_schedule_push (net->engine.schedule, record->node, CODE_ARRIVE, packet, at_ps);
   else
-    add_step (net, bucket_at (net, at_ps >> net->window_bits),
+    add_step (net, bucket_at (net, at_ps),
               step_key (net, STEP_ARRIVE, record->in_port, packet, at_ps));
 }
 
@@ -713,7 +781,7 @@ announce (Torus *net, uint32_t node_index, Node *node, uint32_t fifo_index, cons
 static ALWAYS_INLINE bool
 is_wanted (const Port *port)
 {
-  return (port->want[BUBBLE] | port->want[PRIORITY] | port->future | port->listed) != 0;
+  return (port->word & wanted_port.word) != 0;
 }
 
 static inline uint32_t
