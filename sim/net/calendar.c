@@ -219,11 +219,13 @@ insertion_sort (uint64_t *events, uint32_t n)
   return true;
 }
 
-/* A stable counting sort by `width` bits, at most 8, from `shift` on. */
+#define MAX_WIDTH 11u
+
+/* A stable counting sort by `width` bits, at most MAX_WIDTH, from `shift` on. */
 static void
-counting_pass (uint64_t *events, uint64_t *sorted, uint32_t n, uint32_t shift, uint32_t width)
+counting_pass (const uint64_t *events, uint64_t *sorted, uint32_t n, uint32_t shift, uint32_t width)
 {
-  uint32_t count[256], mask = (1u << width) - 1, sum = 0;
+  uint32_t count[1u << MAX_WIDTH], mask = (1u << width) - 1, sum = 0;
 
   memset (count, 0, sizeof *count << width);
   for (uint32_t i = 0; i < n; i++)
@@ -238,27 +240,31 @@ counting_pass (uint64_t *events, uint64_t *sorted, uint32_t n, uint32_t shift, u
     sorted[count[events[i] >> shift & mask]++] = events[i];
 }
 
-/* The last bits of the time are left to the insertion: a pass costs as much by
- * its digits as by its events. */
-#define COARSE_BITS 2u
-
-/* From events[] into due[]: by the time, and wholly if `ties`. */
+/* From events[] into due[], nearly: by the first bits of the time, as many as put each event of an
+ * even window alone.  A pass costs as much by its digits as by its events. */
 static void
-sort_by_counting (Calendar *calendar, uint64_t *events, uint32_t n, bool ties)
+sort_coarsely (Calendar *calendar, const uint64_t *events, uint32_t n)
 {
-  uint32_t coarse = ties ? 0 : MIN (COARSE_BITS, calendar->window_bits);
-  uint32_t bits = calendar->window_bits - coarse, passes = (bits + 7) / 8;
+  uint32_t width = 32u - (uint32_t) __builtin_clz (n);
+
+  width = MIN (MIN (width, MAX_WIDTH), calendar->window_bits);
+  counting_pass (events, calendar->due, n, CALENDAR_TIME_SHIFT + calendar->window_bits - width,
+                 width);
+}
+
+/* From events[], which are overwritten, into due[], wholly. */
+static void
+sort_by_counting (Calendar *calendar, uint64_t *events, uint32_t n)
+{
+  uint32_t bits = calendar->window_bits, passes = (bits + 7) / 8;
   uint64_t *from = events, *to = calendar->due, *sorted;
 
-  if (ties) {
-    counting_pass (events, calendar->due, n, CALENDAR_INDEX_SHIFT, 8);
-    counting_pass (calendar->due, events, n, CALENDAR_CLASS_SHIFT, 4);
-  }
+  counting_pass (events, calendar->due, n, CALENDAR_INDEX_SHIFT, 8);
+  counting_pass (calendar->due, events, n, CALENDAR_CLASS_SHIFT, 4);
   for (uint32_t pass = 0; pass < passes; pass++) {
     uint32_t first = pass * bits / passes;
 
-    counting_pass (from, to, n, CALENDAR_TIME_SHIFT + coarse + first,
-                   (pass + 1) * bits / passes - first);
+    counting_pass (from, to, n, CALENDAR_TIME_SHIFT + first, (pass + 1) * bits / passes - first);
     sorted = to;
     to = from;
     from = sorted;
@@ -291,12 +297,14 @@ sort_window (Calendar *calendar, uint64_t *events, uint32_t n)
     insertion_sort (calendar->due, n);
     return;
   }
-  sort_by_counting (calendar, events, n, ties);
-  if (!ties && !insertion_sort (calendar->due, n)) {
-    memcpy (events, calendar->due, n * sizeof *events);
-    sort_by_counting (calendar, events, n, true);
-    ties = true;
+  if (!ties) {
+    sort_coarsely (calendar, events, n);
+    ties = !insertion_sort (calendar->due, n);
+    if (ties)
+      memcpy (events, calendar->due, n * sizeof *events);
   }
+  if (ties)
+    sort_by_counting (calendar, events, n);
   calendar->ties = ties && are_tied (calendar->due, n);
 }
 
