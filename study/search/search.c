@@ -378,7 +378,7 @@ make_batch (Searcher *searcher, guint first, guint n)
   static const double heat[] = { 0.3, 0.2, 0.1, 0.3 };
   guint n_threads = CLAMP (searcher->options->n_threads, 1, n);
   GThread *threads[BATCH];
-  Share shares[BATCH];
+  Share shares[BATCH] = { 0 };
   Round rounds[BATCH];
 
   for (guint i = 0; i < n; i++) {

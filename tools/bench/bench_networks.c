@@ -605,11 +605,13 @@ bound_of (const Case *it)
 static char *
 old_words_of (const Case *it)
 {
-  uint32_t n_nodes = (uint32_t) g_ascii_strtoull (it->spec + strlen ("bgq:"), NULL, 10);
+  uint32_t n_nodes = (uint32_t) g_ascii_strtoull (strchr (it->spec, ':') + 1, NULL, 10), per_leaf;
   const char *letter = it->pattern == NEAREST ? "n" : it->dynamic ? "d" : "u";
 
-  if (it->how != ALONE || it->pattern > NEAREST || !g_str_has_prefix (it->spec, "bgq:"))
+  if (it->how != ALONE || it->pattern > NEAREST)
     return NULL;
+  if (sscanf (it->spec, "fattree:%*ux%u", &per_leaf) == 1)
+    n_nodes *= per_leaf;
   return g_strdup_printf ("%s %s %u", it->spec, letter, messages_each (it, n_nodes));
 }
 
