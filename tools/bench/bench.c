@@ -161,7 +161,6 @@ typedef struct {
   double seconds;
   char *rows, *against, *commit;
   int most_nodes;
-  char *format_name;
 } Options;
 
 static void
