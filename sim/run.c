@@ -138,6 +138,14 @@ sim_run_key_of_hash (const char *trace_hash, const RoutePaths *paths, const Topo
   add_number (sum, "policy", options->policy);
   add_text (sum, "compute_scale", g_ascii_dtostr (scale, sizeof scale, options->compute_scale));
   add_number (sum, "seed", options->seed);
+  /* Runs of earlier versions had neither. */
+  if (options->jitter_ps > 0)
+    add_number (sum, "jitter", (uint64_t) options->jitter_ps);
+  if (!sim_shrink_is_off (options->shrink)) {
+    g_autofree char *shrink = sim_shrink_text (options->shrink);
+
+    add_text (sum, "shrink", shrink);
+  }
   return g_strdup (g_checksum_get_string (sum));
 }
 
@@ -160,6 +168,7 @@ typedef struct SimRunning {
   const RoutePaths *paths;
   SimReplay *replay;  /* packet and flow */
   bool knows_sources; /* of the last one */
+  uint32_t n_threads; /* one that is resumed without a number has as many as before */
   GError *trouble;    /* why it is replayed a second time; NULL: it is the first */
   GError *stopped;    /* why the pause function ended it */
   BaseDump *resume;   /* what the replay goes on from; NULL: nothing, or gone */
@@ -170,7 +179,8 @@ typedef struct SimRunning {
 
 /* --- Saving and loading --- */
 
-#define DUMP_KIND "hopcast checkpoint 1"
+#define MAX_THREADS 1024u
+#define DUMP_KIND   "hopcast checkpoint 2"
 
 static bool
 is_same (BaseDump *dump, const char *mine, char **theirs)
@@ -185,6 +195,7 @@ static void
 identity_dump (Job *job, BaseDump *dump)
 {
   g_autofree char *version = NULL, *trace = NULL, *key = NULL;
+  uint32_t n_threads = job->n_threads;
 
   base_dump_section (dump, "run");
   if (!is_same (dump, PACKAGE_VERSION, &version))
@@ -193,6 +204,9 @@ identity_dump (Job *job, BaseDump *dump)
     base_dump_fail (dump, "is of another trace than %s", trace_path (job->trace));
   if (!is_same (dump, job->run->key, &key))
     base_dump_fail (dump, "is of this trace, but of another machine, mapping or other options");
+  BASE_DUMP_VALUE (dump, n_threads);
+  if (job->options->n_threads == 0)
+    job->n_threads = CLAMP (n_threads, 1, MAX_THREADS);
 }
 
 static void
@@ -267,11 +281,41 @@ job_pause (void *data)
   return job->options->pause (job->options->pause_data, job, &job->stopped);
 }
 
+/* Finds out how much messages are shrunk, which is the same for a second replay. */
+static gboolean
+set_shrink (Job *job, SimNetwork *network, GError **error)
+{
+  SimShrink asked = job->options->shrink;
+  uint64_t bytes;
+
+  if (job->run->shrink == 0) {
+    job->run->shrink =
+        sim_shrink_factor (asked, job->trace, job->options->traffic, job->machine, job->mapping,
+                           job->options->policy, network->most_shrink, &bytes, error);
+    if (job->run->shrink == 1 && bytes < UINT64_MAX)
+      g_ptr_array_add (job->run->warnings,
+                       g_strdup_printf ("messages were not shrunk: the shortest between two nodes "
+                                        "has %" G_GUINT64_FORMAT " bytes",
+                                        bytes));
+    else if (job->run->shrink > 0 && job->run->shrink < asked.factor)
+      g_ptr_array_add (
+          job->run->warnings,
+          g_strdup_printf ("messages were shrunk %u times only, as packets cannot hold "
+                           "more",
+                           job->run->shrink));
+  }
+  if (job->run->shrink > 1)
+    sim_network_set_shrink (network, job->run->shrink);
+  return job->run->shrink > 0;
+}
+
 static gboolean
 run_network (Job *job, SimNetwork *network, GError **error)
 {
   gboolean done;
 
+  if (!set_shrink (job, network, error))
+    return FALSE;
   for (uint32_t part = 0; part < sim_network_n_parts (network); part++)
     sim_network_part (network, part)->windows_per_call = job->options->windows_per_pause;
   if (job->resume == NULL)
@@ -287,6 +331,8 @@ replay_once (Job *job, bool recorded_sources, uint32_t n_threads, GError **error
   SimReplayOptions options = { .compute_scale = job->options->compute_scale,
                                .policy = job->options->policy,
                                .recorded_sources = recorded_sources,
+                               .jitter_ps = job->options->jitter_ps,
+                               .seed = job->options->seed,
                                .timeline = job->options->timeline,
                                .progress = job->options->progress,
                                .progress_data = job->options->progress_data,
@@ -342,7 +388,7 @@ run_replay (Job *job, GError **error)
 {
   g_autoptr (GError) second = NULL;
   bool is_second = job->trouble != NULL; /* one that is resumed may be it already */
-  uint32_t n_threads = job->options->timeline == NULL ? MAX (1, job->options->n_threads) : 1;
+  uint32_t n_threads = job->n_threads;
 
   if (!is_second && replay_once (job, false, n_threads, &job->trouble))
     return TRUE;
@@ -462,6 +508,7 @@ sim_run (Trace *trace, const TopoMachine *machine, const TopoMapping *mapping,
     .options = options,
     .run = run,
     .begin_us = g_get_monotonic_time (),
+    .n_threads = options->timeline == NULL ? MAX (1, options->n_threads) : 1,
   };
   struct rusage usage;
   gboolean done;
@@ -471,6 +518,11 @@ sim_run (Trace *trace, const TopoMachine *machine, const TopoMapping *mapping,
       (options->pause != NULL || options->resume != NULL)) {
     g_set_error_literal (error, SIM_ERROR, SIM_ERROR_NETWORK,
                          "only a run on the packet network can be saved and resumed");
+    return NULL;
+  }
+  if (options->network != SIM_NETWORK_PACKET && !sim_shrink_is_off (options->shrink)) {
+    g_set_error_literal (error, SIM_ERROR, SIM_ERROR_NETWORK,
+                         "messages can be shrunk on the packet network only");
     return NULL;
   }
   if (machine->fabric != NULL && options->policy >= ROUTE_POLICY_ZONE0) {
@@ -490,6 +542,7 @@ sim_run (Trace *trace, const TopoMachine *machine, const TopoMapping *mapping,
     return NULL;
   if (options->resume != NULL && !job_load (&job, error))
     return NULL;
+  run->shrink = sim_shrink_is_off (options->shrink) ? 1 : 0;
   done = options->network == SIM_NETWORK_LOAD ? run_load (&job, error) : run_replay (&job, error);
   g_clear_pointer (&job.resume, base_dump_free);
   g_clear_error (&job.trouble);

@@ -269,6 +269,10 @@ init (IbNetwork *net, GError **error)
   net->adaptive = p->switches.adaptive == TOPO_ADAPTIVE_FREE;
   net->framing_bytes = (uint32_t) p->ib.framing_bytes;
   net->mtu_bytes = (uint32_t) p->ib.mtu_bytes;
+  net->engine.base.most_shrink =
+      MAX (1, (uint32_t) ((UINT16_MAX - p->ib.rdma_header_bytes) /
+                          (p->ib.mtu_bytes + p->ib.header_bytes + p->ib.framing_bytes)));
+  sim_network_set_shrink (&net->engine.base, 1);
   net->block_bytes = (uint32_t) p->ib.block_bytes;
   net->read_ahead = (uint32_t) p->hca.read_ahead;
   net->pcie_ps_q32 = byte_ps_q32 (p->hca.pcie_bandwidth_Bps);
@@ -539,7 +543,7 @@ ib_network_send (SimNetwork *base, const SimMessage *public, int64_t at_ps)
     .begins_write = public->kind == SIM_MESSAGE_WRITE,
     .is_inline = payload_bytes <= net->parameters->hca.inline_bytes,
   };
-  message->packets_left = MAX (1, (payload_bytes + net->mtu_bytes - 1) / net->mtu_bytes);
+  message->packets_left = MAX (1, (payload_bytes + net->full_bytes - 1) / net->full_bytes);
   message->next = index;
   /* The library's own messages count in no FIFO, as on a torus; nor does the
    * request of a remote get, a write of nothing. */
@@ -557,12 +561,21 @@ ib_network_timer (SimNetwork *base, uint32_t rank, uint64_t cookie, int64_t at_p
                 packet_engine_timer (&net->engine, rank, cookie, at_ps), at_ps);
 }
 
+static void
+ib_network_set_shrink (SimNetwork *base, uint32_t shrink)
+{
+  IbNetwork *net = (IbNetwork *) base;
+
+  net->full_bytes = shrink * net->mtu_bytes;
+}
+
 /* --- The run --- */
 
 static void
 collect_counters (IbNetwork *net)
 {
   SimCounters *counters = net->engine.base.counters;
+  uint32_t shrink = net->engine.base.shrink;
 
   for (uint32_t index = 0; index < net->fabric->n_ports; index++) {
     const IbSent *sent = &net->sent[index];
@@ -573,11 +586,11 @@ collect_counters (IbNetwork *net)
     waited = &ib_input (net, net->port[index].peer)->waited;
     counters->link[index] = (SimLinkCounters){
       .payload_bytes = sent->payload_bytes,
-      .received_packets = sent->packets, /* all arrive */
-      .buffered_packets = waited->packets,
+      .received_packets = shrink * sent->packets, /* all arrive */
+      .buffered_packets = shrink * waited->packets,
       .buffered_ps = waited->ps,
       .wire_bytes = sent->wire_bytes,
-      .sent_packets = sent->packets,
+      .sent_packets = shrink * sent->packets,
       .wait_ps = sent->wait_ps,
     };
   }
@@ -658,6 +671,7 @@ static const SimNetworkClass ib_class = {
   .timer = ib_network_timer,
   .run = ib_network_run,
   .dump = ib_network_dump,
+  .set_shrink = ib_network_set_shrink,
 };
 
 SimNetwork *

@@ -79,7 +79,7 @@ typedef struct {
   uint32_t port;        /* it came in through this one, or leaves its source through it */
   uint16_t destination; /* number in the tables */
   uint16_t user_bytes;
-  uint16_t frame_bytes; /* payload and headers */
+  uint16_t frame_bytes; /* payload and headers; of all packets that it stands for */
   uint16_t payload_bytes;
   uint8_t blocks;
   uint8_t vl;
@@ -223,6 +223,7 @@ typedef struct {
   uint32_t n_words;           /* of a set of ports */
   uint32_t n_queues;
   uint32_t framing_bytes, mtu_bytes, n_reads;
+  uint32_t full_bytes; /* payload that a packet has at most: shrink * mtu_bytes */
   uint32_t block_bytes, read_ahead;
   uint64_t pcie_ps_q32; /* time of a byte, 32 bits of fraction */
   int64_t credit_latency_ps;

@@ -658,14 +658,18 @@ end_turn (IbNetwork *net, IbStage *stage, uint32_t before, uint32_t index)
     pair_drop (net, index);
 }
 
+/* One that stands for several has one packet's place in buffers, and what frames the others. */
 static void
 fill_packet (IbNetwork *net, IbPacket *packet, IbRequest *request, uint32_t port)
 {
   const TopoParameters *p = net->parameters;
-  uint32_t payload_bytes = (uint32_t) MIN (request->payload_left, net->mtu_bytes);
+  uint32_t payload_bytes = (uint32_t) MIN (request->payload_left, net->full_bytes);
   uint32_t software_bytes = (uint32_t) MIN (request->software_left, payload_bytes);
-  uint32_t frame_bytes = (uint32_t) p->ib.header_bytes + payload_bytes +
-                         (request->begins_write ? (uint32_t) p->ib.rdma_header_bytes : 0);
+  uint32_t header_bytes = (uint32_t) p->ib.header_bytes +
+                          (request->begins_write ? (uint32_t) p->ib.rdma_header_bytes : 0);
+  uint32_t n_others = payload_bytes > net->mtu_bytes ? (payload_bytes - 1) / net->mtu_bytes : 0;
+  uint32_t frame_bytes = header_bytes + payload_bytes +
+                         n_others * ((uint32_t) p->ib.header_bytes + net->framing_bytes);
 
   *packet = (IbPacket){
     .message = request->message,
@@ -674,7 +678,7 @@ fill_packet (IbNetwork *net, IbPacket *packet, IbRequest *request, uint32_t port
     .user_bytes = (uint16_t) (payload_bytes - software_bytes),
     .frame_bytes = (uint16_t) frame_bytes,
     .payload_bytes = (uint16_t) payload_bytes,
-    .blocks = (uint8_t) ib_blocks (net, frame_bytes),
+    .blocks = (uint8_t) ib_blocks (net, header_bytes + MIN (payload_bytes, net->mtu_bytes)),
     .vl = request->vl,
     .kind = IB_PACKET_DATA,
   };

@@ -117,6 +117,8 @@ typedef struct {
   void (*shared_timer) (SimNetwork *self, uint32_t rank, uint64_t cookie, int64_t at_ps);
   gboolean (*run) (SimNetwork *self, GError **error);
   void (*dump) (SimNetwork *self, BaseDump *dump); /* NULL: it cannot be saved */
+  /* NULL: it has no packets */
+  void (*set_shrink) (SimNetwork *self, uint32_t shrink);
 } SimNetworkClass;
 
 struct SimNetwork {
@@ -134,6 +136,7 @@ struct SimNetwork {
   /* So far, of the messages that were sent from this part, and of those that arrived in it.  Packet
    * networks alone. */
   uint64_t bytes_sent, bytes_received;
+  uint32_t shrink, most_shrink; /* see sim_network_set_shrink(); most: what its packets can hold */
 };
 
 static inline uint32_t
@@ -173,6 +176,21 @@ sim_network_shared_timer (SimNetwork *network, uint32_t rank, uint64_t cookie, i
     network->class->shared_timer (network, rank, cookie, at_ps);
   else
     network->class->timer (network, rank, cookie, at_ps);
+}
+
+/* Before the run.  User data beyond one packet's travel in packets that stand for `shrink` packets
+ * each: they carry the bytes and take the time of so many on links, buses and in memory, but only one
+ * packet's place in buffers, one decision of an arbiter and one latency.  So long messages of n
+ * packets contend as messages of n / shrink packets do on a slower network; bytes per link stay
+ * exact, and packets, chunks and waiting packets are counted `shrink` times.  At most the network's
+ * most_shrink; 1: every packet.  On a network without packets only 1 is possible. */
+static inline void
+sim_network_set_shrink (SimNetwork *network, uint32_t shrink)
+{
+  g_assert (shrink == 1 || (network->class->set_shrink != NULL && shrink <= network->most_shrink));
+  network->shrink = shrink;
+  if (network->class->set_shrink != NULL)
+    network->class->set_shrink (network, shrink);
 }
 
 /* Runs until nothing is left to do. */

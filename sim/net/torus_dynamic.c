@@ -312,8 +312,9 @@ send_dynamic (Act *act, uint32_t port_index, Port *port, uint32_t index)
   port->packets++;
   port->early = 0;
   act->dynamic->starved &= (uint16_t) ~(1u << port_index);
-  act->dynamic->used[port_index] = (uint16_t) (act->dynamic->used[port_index] + packet->chunks);
-  act->dynamic->chunks[port_index] += packet->chunks;
+  act->dynamic->used[port_index] =
+      (uint16_t) (act->dynamic->used[port_index] + room_chunks (packet->chunks));
+  act->dynamic->chunks[port_index] += room_chunks (packet->chunks);
   net->engine.n_hops++;
   packet->way -= 1u << net->first_bit[dimension];
   if (!(packet->way & net->hops_of[dimension]))
@@ -403,7 +404,7 @@ raise_queue (Act *act, uint32_t queue)
   const DynamicPacket *packet = &act->net->dynamic_packet[dynamic->queue[queue].head - 1];
   uint32_t ports = allowed_ports (act->net, packet->zone, packet->pending, packet->way);
 
-  dynamic->head_chunks[queue] = packet->chunks;
+  dynamic->head_chunks[queue] = (uint8_t) room_chunks (packet->chunks);
   dynamic->queue_ports[queue] = (uint16_t) ports;
   want (act, ports);
 }
@@ -458,7 +459,7 @@ arrive (Act *act, uint32_t index)
 {
   Torus *net = act->net;
   const DynamicPacket *packet = &net->dynamic_packet[index];
-  uint32_t in_port = packet->in_port, chunks = packet->chunks;
+  uint32_t in_port = packet->in_port, chunks = room_chunks (packet->chunks);
   uint32_t ports = allowed_ports (net, packet->zone, packet->pending, packet->way);
   uint32_t best = best_open_port (act, ports, chunks, arrival_turn (in_port));
 
@@ -482,7 +483,8 @@ arrive_on_bubble (Act *act, uint32_t in_port, uint32_t slot)
   Packet *packet = vc_packet (net, act->node_index, BUBBLE, id);
   uint32_t ports = allowed_ports (net, packet->dynamic >> ZONE_SHIFT,
                                   pending_dimensions (net, packet->way), packet->way);
-  uint32_t port_index = best_open_port (act, ports, packet->chunks, arrival_turn (in_port));
+  uint32_t port_index =
+      best_open_port (act, ports, room_chunks (packet->chunks), arrival_turn (in_port));
   bool sent = port_index != NOWHERE;
 
   if (sent) {
@@ -521,8 +523,8 @@ head_comes (Act *act, uint32_t fifo_index)
 {
   const Fifo *fifo = fifo_of (act->net, act->node, fifo_index);
   uint32_t ports = ports_of_head (act->net, fifo);
-  uint32_t best =
-      best_open_port (act, ports, fifo->packet.chunks, head_turn (act->net, fifo, fifo_index));
+  uint32_t best = best_open_port (act, ports, room_chunks (fifo->packet.chunks),
+                                  head_turn (act->net, fifo, fifo_index));
 
   if (best != NOWHERE) {
     send_dynamic_head (act, best, fifo_index);
@@ -560,7 +562,7 @@ leave_queue (Act *act, uint32_t port_index, Port *port, uint32_t number, const R
   uint32_t index = queue->head - 1, in_port = number / MAX_QUEUES;
   DynamicPacket *packet = &net->dynamic_packet[index];
   Waited *waited = waited_at (net, act->node, in_port);
-  uint32_t chunks = packet->chunks;
+  uint32_t chunks = room_chunks (packet->chunks);
 
   queue->head = packet->next;
   act->dynamic->queue_ports[number] = 0;
@@ -620,7 +622,7 @@ serve_escapes (Act *act, Look *look)
     const DynamicPacket *packet = &act->net->dynamic_packet[act->dynamic->queue[queue].head - 1];
 
     mask &= ~(UINT64_C (1) << queue);
-    if (here >= packet->chunks || next_port (act->net, packet->way) != port_index)
+    if (here >= room_chunks (packet->chunks) || next_port (act->net, packet->way) != port_index)
       continue;
     Room room = room_on (act->net, bubble_slots (act->net, look->port), BUBBLE);
 
@@ -639,7 +641,8 @@ static bool
 serve_bubble (Act *act, Look *look)
 {
   return (look->here && serve_lists (look, BUBBLE)) ||
-         (act->net->escape && tokens (act, look->port_index) < act->net->full_chunks &&
+         (act->net->escape &&
+          tokens (act, look->port_index) < room_chunks (act->net->full_chunks) &&
           serve_escapes (act, look));
 }
 
@@ -658,7 +661,7 @@ serve_injection (Act *act, Look *look)
     const Fifo *fifo = fifo_of (act->net, act->node, fifo_index);
 
     mask &= ~(1u << fifo_index);
-    if (fifo->vc == DYNAMIC && here < fifo->packet.chunks)
+    if (fifo->vc == DYNAMIC && here < room_chunks (fifo->packet.chunks))
       continue;
     port->last_fifo = (uint8_t) fifo_index;
     port->grants = 0;

@@ -59,17 +59,28 @@ feed (Torus *net, Fifo *fifo, uint32_t index)
     fifo->last_feeder = at;
 }
 
+/* Packet.chunks of a packet that carries so many bytes of the user's and software's. */
+static uint8_t
+data_chunks (const Torus *net, uint64_t bytes)
+{
+  uint64_t unit_bytes = (uint64_t) net->chunk_bytes * net->engine.base.shrink;
+
+  if (bytes <= net->payload_bytes)
+    return (uint8_t) (1 + payload_chunks (net, bytes));
+  return (uint8_t) (IS_SHRUNK + 1 + (bytes + unit_bytes - 1) / unit_bytes);
+}
+
 /* All packets of the descriptor but the last, when the head is one of them. */
 static void
 set_aside (Torus *net, Fifo *fifo, Descriptor *descriptor)
 {
-  uint64_t packets = (descriptor->bytes_left - 1) / net->payload_bytes;
+  uint64_t packets = (descriptor->bytes_left - 1) / net->full_bytes;
 
   if (descriptor->message != fifo->packet.message || descriptor->way != fifo->packet.way ||
       descriptor->envelope_chunks > 0 || descriptor->software_bytes > 0)
     return;
   fifo->full_packets = (uint32_t) MIN (packets, 1u << 30);
-  descriptor->bytes_left -= (uint64_t) fifo->full_packets * net->payload_bytes;
+  descriptor->bytes_left -= (uint64_t) fifo->full_packets * net->full_bytes;
 }
 
 /* Takes one packet from the memory FIFO whose turn it is. */
@@ -90,10 +101,10 @@ take_packet (Torus *net, Fifo *fifo)
     fifo->packet.chunks = (uint8_t) (1 + descriptor->envelope_chunks);
     descriptor->envelope_chunks = 0;
   } else {
-    uint64_t bytes = MIN (descriptor->bytes_left, net->payload_bytes - descriptor->software_bytes);
+    uint64_t bytes = MIN (descriptor->bytes_left, net->full_bytes - descriptor->software_bytes);
 
     fifo->packet.payload_bytes = (uint16_t) bytes;
-    fifo->packet.chunks = (uint8_t) (1 + payload_chunks (net, bytes + descriptor->software_bytes));
+    fifo->packet.chunks = data_chunks (net, bytes + descriptor->software_bytes);
     descriptor->bytes_left -= bytes;
     descriptor->data_left = descriptor->bytes_left > 0;
   }
@@ -132,10 +143,10 @@ take_full_packet (Torus *net, Fifo *fifo)
   fifo->full_packets--;
   fifo->has_head = true;
   fifo->chosen_ps = fifo->ready_ps;
-  fifo->packet.payload_bytes = (uint16_t) net->payload_bytes;
+  fifo->packet.payload_bytes = (uint16_t) net->full_bytes;
   fifo->packet.chunks = net->full_chunks;
   net->engine.n_packets++;
-  net->engine.payload_sent += net->payload_bytes;
+  net->engine.payload_sent += net->full_bytes;
 }
 
 /* Moves the first descriptor that came in to its memory FIFO. */
@@ -163,7 +174,7 @@ torus_choose_head (Torus *net, Fifo *fifo, int64_t ready_ps)
       return true;
     }
     net->descriptor[net->feeder[fifo->last_feeder].head].bytes_left +=
-        (uint64_t) fifo->full_packets * net->payload_bytes;
+        (uint64_t) fifo->full_packets * net->full_bytes;
     fifo->full_packets = 0;
   }
   if (fifo->last_feeder == PACKET_NONE) {
@@ -342,7 +353,7 @@ count_packets (const Torus *net, const Descriptor *descriptor)
   uint64_t packets = descriptor->envelope_chunks != 0;
 
   if (descriptor->data_left)
-    packets += bytes == 0 ? 1 : (bytes + net->payload_bytes - 1) / net->payload_bytes;
+    packets += bytes == 0 ? 1 : (bytes + net->full_bytes - 1) / net->full_bytes;
   return packets;
 }
 

@@ -31,7 +31,7 @@ print_packet (const Torus *net, uint32_t node, const char *place, uint32_t messa
       out,
       ") %s: packet of %u chunks, rank %u -> %u, next %c%c with %u dynamic, %u bubble, %u priority"
       " tokens",
-      place, chunks, public->source_rank, public->destination_rank,
+      place, room_chunks (chunks), public->source_rank, public->destination_rank,
       topo_dimension_letter (port_index / 2), port_index % 2 ? '+' : '-',
       net->dynamic_tokens - net->dynamic[node].used[port_index], tokens[BUBBLE], tokens[PRIORITY]);
 }
@@ -162,6 +162,7 @@ static void
 collect_counters (Torus *net)
 {
   SimCounters *counters = net->engine.base.counters;
+  uint32_t shrink = net->engine.base.shrink;
 
   for (uint32_t node = 0; node < net->n_nodes; node++)
     for (uint32_t port_index = 0; port_index < net->n_ports; port_index++) {
@@ -174,11 +175,11 @@ collect_counters (Torus *net)
 
       counters->link[(size_t) node * net->n_ports + port_index] = (SimLinkCounters){
         .payload_bytes = sent->payload_bytes,
-        .bubble_chunks = sent->bubble_chunks,
-        .dynamic_chunks = net->dynamic[node].chunks[port_index],
-        .priority_chunks = priority_port (net, node, port_index)->chunks,
-        .received_packets = sent->packets, /* all arrive */
-        .buffered_packets = waited->packets,
+        .bubble_chunks = shrink * sent->bubble_chunks,
+        .dynamic_chunks = shrink * net->dynamic[node].chunks[port_index],
+        .priority_chunks = shrink * priority_port (net, node, port_index)->chunks,
+        .received_packets = shrink * sent->packets, /* all arrive */
+        .buffered_packets = shrink * waited->packets,
         .buffered_ps = waited->ps,
       };
     }
@@ -282,6 +283,35 @@ torus_sort (Torus *net, uint64_t *keys, uint32_t n, uint32_t shift)
                      11);
 }
 
+/* --- Shrunk messages --- */
+
+/* As SimNetworkClass.set_shrink, of one part. */
+static void
+set_part_shrink (Torus *net, uint32_t shrink)
+{
+  uint32_t n_ring = 64;
+
+  net->engine.base.shrink = shrink;
+  net->full_bytes = net->payload_bytes * shrink;
+  net->full_chunks =
+      (uint8_t) ((shrink > 1 ? IS_SHRUNK : 0) + 1 + payload_chunks (net, net->payload_bytes));
+  for (uint32_t chunks = 0; chunks < IS_SHRUNK; chunks++) {
+    net->wire_ps[IS_SHRUNK | chunks] = shrink * net->wire_ps[chunks];
+    net->memory_ps[IS_SHRUNK | chunks] = shrink * net->memory_ps[chunks];
+  }
+  while (n_ring < MAX_RING &&
+         (int64_t) n_ring << net->window_bits < MAX (RING_PS, 4 * net->wire_ps[net->full_chunks]))
+    n_ring *= 2;
+  torus_make_ring (net, n_ring);
+}
+
+static void
+torus_set_shrink (SimNetwork *base, uint32_t shrink)
+{
+  for (uint32_t part = 0; part < base->n_parts; part++)
+    set_part_shrink (part_at ((Torus *) base, part), shrink);
+}
+
 /* --- Construction --- */
 
 static void
@@ -382,6 +412,7 @@ static const SimNetworkClass torus_class = {
   .shared_timer = torus_shared_timer,
   .run = torus_run,
   .dump = torus_dump,
+  .set_shrink = torus_set_shrink,
 };
 
 /* Fields of the hot path can hold what the machine says. */
@@ -502,6 +533,9 @@ init_node (Torus *net, uint32_t index)
     };
 }
 
+/* A guess at what nobody exceeds; the most that validate shrink looks at. */
+#define MOST_SHRINK 64u
+
 /* Beyond what a core has of second-level cache: more is kept back. */
 #define LARGE_BYTES ((size_t) 8 << 20)
 
@@ -539,7 +573,7 @@ sim_packet_new (const TopoMachine *machine, const TopoMapping *mapping, RoutePol
   net->dynamic_tokens = (uint32_t) p->router.dynamic_tokens;
   net->escape = p->router.escape;
   net->stay_on_bubble = p->router.stay_on_bubble;
-  for (uint32_t chunks = 0; chunks < G_N_ELEMENTS (net->wire_ps); chunks++) {
+  for (uint32_t chunks = 0; chunks < IS_SHRUNK; chunks++) {
     net->wire_ps[chunks] =
         packet_bytes_ps (chunks * p->packet.chunk_bytes + p->packet.trailer_bytes, wire_Bps);
     net->memory_ps[chunks] = packet_bytes_ps (chunks * p->packet.chunk_bytes,
@@ -550,7 +584,7 @@ sim_packet_new (const TopoMachine *machine, const TopoMapping *mapping, RoutePol
   net->token_latency_ps = p->link.token_latency_ps;
   net->injection_latency_ps = p->messaging.injection_latency_ps;
   net->reception_latency_ps = p->messaging.reception_latency_ps;
-  net->full_chunks = (uint8_t) (1 + payload_chunks (net, net->payload_bytes));
+  net->engine.base.most_shrink = MIN (MOST_SHRINK, UINT16_MAX / net->payload_bytes);
   init_ways (net);
   init_places (net);
   for (uint32_t node = 0; node < net->n_nodes; node++)
@@ -567,11 +601,8 @@ sim_packet_new (const TopoMachine *machine, const TopoMapping *mapping, RoutePol
   while (net->sweep_every_ps + net->latency_ps[1] >= INT32_MAX)
     net->sweep_every_ps /= 2;
   net->sweep_ps = net->sweep_every_ps;
-  net->n_ring = 64;
-  while (net->n_ring < MAX_RING && (int64_t) net->n_ring << net->window_bits < RING_PS)
-    net->n_ring *= 2;
-  set_window (net, -1);
   packet_engine_make_messages (&net->engine);
   torus_make_parts (net, n_threads);
+  sim_network_set_shrink (&net->engine.base, 1);
   return &net->engine.base;
 }

@@ -187,6 +187,30 @@ torus_run_parts (Torus *net)
 /* --- Construction --- */
 
 static void
+free_spare (Spare *spare)
+{
+  for (uint32_t i = 0; i < spare->n; i++)
+    g_free (spare->array[i].entries);
+  g_free (spare->array);
+  *spare = (Spare){ 0 };
+}
+
+static void
+free_ring (Torus *net)
+{
+  for (uint32_t window = 0; window < net->n_ring; window++) {
+    g_free (net->bucket[window].ports);
+    g_free (net->bucket[window].receptions);
+    g_free (net->bucket[window].steps);
+  }
+  free_spare (&net->spare_ports);
+  free_spare (&net->spare_receptions);
+  free_spare (&net->spare_steps);
+  g_free (net->bucket);
+  g_free (net->occupied);
+}
+
+static void
 init_mail (Mail *mail)
 {
   mail->going = g_array_new (FALSE, FALSE, sizeof (Going));
@@ -208,6 +232,19 @@ clear_mail (Mail *mail)
   g_array_unref (mail->messages);
 }
 
+void
+torus_make_ring (Torus *net, uint32_t n_ring)
+{
+  free_ring (net);
+  net->n_ring = n_ring;
+  net->bucket = g_new0 (Bucket, n_ring);
+  net->spare_ports.array = g_new (Array, n_ring);
+  net->spare_receptions.array = g_new (Array, n_ring);
+  net->spare_steps.array = g_new (Array, n_ring);
+  net->occupied = g_new0 (uint64_t, n_ring / 64);
+  set_window (net, -1);
+}
+
 /* What each part has for itself. */
 static void
 init_part (Torus *net, uint32_t part)
@@ -222,11 +259,6 @@ init_part (Torus *net, uint32_t part)
   net->late_steps = g_array_new (FALSE, FALSE, sizeof (uint64_t));
   net->injected_steps = g_array_new (FALSE, FALSE, sizeof (uint64_t));
   net->due_nodes = g_array_new (FALSE, FALSE, sizeof (uint32_t));
-  net->bucket = g_new0 (Bucket, net->n_ring);
-  net->spare_ports.array = g_new (Array, net->n_ring);
-  net->spare_receptions.array = g_new (Array, net->n_ring);
-  net->spare_steps.array = g_new (Array, net->n_ring);
-  net->occupied = g_new0 (uint64_t, net->n_ring / 64);
   net->engine.schedule = sim_schedule_new (n_nodes, INT64_C (1) << net->window_bits);
   net->shared_timers = g_array_new (FALSE, FALSE, sizeof (SharedTimer));
   net->mail = packet_table_new (n_parts * sizeof *net->mail);
@@ -255,26 +287,9 @@ torus_make_parts (Torus *net, uint32_t n_threads)
 }
 
 static void
-free_spare (Spare *spare)
-{
-  for (uint32_t i = 0; i < spare->n; i++)
-    g_free (spare->array[i].entries);
-  g_free (spare->array);
-}
-
-static void
 free_part (Torus *net)
 {
-  for (uint32_t window = 0; window < net->n_ring; window++) {
-    g_free (net->bucket[window].ports);
-    g_free (net->bucket[window].receptions);
-    g_free (net->bucket[window].steps);
-  }
-  free_spare (&net->spare_ports);
-  free_spare (&net->spare_receptions);
-  free_spare (&net->spare_steps);
-  g_free (net->bucket);
-  g_free (net->occupied);
+  free_ring (net);
   g_free (net->scratch);
   g_free (net->feeder);
   g_free (net->descriptor);

@@ -216,10 +216,10 @@ transmit (Torus *net, uint32_t node_index, Node *node, uint32_t port_index, Port
   port->early = 0;
   if (vc == BUBBLE) {
     bubble_slots (net, port)[slot] = NEVER_PS;
-    port->bubble_chunks += packet.chunks;
+    port->bubble_chunks += room_chunks (packet.chunks);
   } else {
     vc_slots (net, node_index, port_index, vc)[slot] = NEVER_PS;
-    priority_port (net, node_index, port_index)->chunks += packet.chunks;
+    priority_port (net, node_index, port_index)->chunks += room_chunks (packet.chunks);
   }
   net->engine.n_hops++;
   packet.way -= net->one_hop[port_index];

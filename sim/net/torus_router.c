@@ -143,7 +143,7 @@ receive (Torus *net, uint64_t reception)
                          .chunks = dynamic->chunks };
     node_index = dynamic->node;
     vc = DYNAMIC;
-    slot = dynamic->chunks;
+    slot = room_chunks (dynamic->chunks);
     pool_give (&net->dynamic_packets, net->dynamic_packet, sizeof (DynamicPacket),
                offsetof (DynamicPacket, next), (uint32_t) reception);
   } else {

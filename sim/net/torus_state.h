@@ -88,6 +88,15 @@ typedef struct {
 
 enum { IS_DYNAMIC = 1, ZONE_SHIFT = 1 };
 
+/* Packet.chunks: those of one packet, with IS_SHRUNK if it stands for SimNetwork.shrink of them. */
+#define IS_SHRUNK 64u
+
+static inline uint32_t
+room_chunks (uint32_t chunks)
+{
+  return chunks & (IS_SHRUNK - 1);
+}
+
 /* Which of a port's four lists a packet waits in: straight on or turning, on
  * either virtual channel.  The bits of Port.listed. */
 #define LIST(vc, turns) (2u * (vc) + (turns))
@@ -405,11 +414,12 @@ typedef struct {
   /* The machine in the units of the hot path. */
   uint32_t n_nodes, n_ports, n_fifos;
   uint32_t chunk_bytes, payload_bytes;
-  int64_t wire_ps[64], memory_ps[64]; /* by chunks */
-  int64_t latency_ps[2];              /* of a link; of one that leaves a midplane */
+  uint32_t full_bytes;                                      /* that a packet carries at most */
+  int64_t wire_ps[2 * IS_SHRUNK], memory_ps[2 * IS_SHRUNK]; /* by Packet.chunks */
+  int64_t latency_ps[2]; /* of a link; of one that leaves a midplane */
   int64_t token_latency_ps, injection_latency_ps, reception_latency_ps;
   uint32_t reception_depth, receiver_grants;
-  uint8_t full_chunks; /* of a packet with all the payload that it can have */
+  uint8_t full_chunks; /* Packet.chunks of a packet with full_bytes */
   uint32_t n_queues, dynamic_tokens;
   bool has_steps; /* nodes may be in the order of time: there have been steps */
   bool escape, stay_on_bubble;
@@ -836,6 +846,9 @@ void torus_look_in_order (Torus *net, Bucket *bucket, uint32_t number);
 void torus_step (Torus *net, Bucket *bucket);
 
 /* --- torus_parts.c --- */
+
+/* Makes the ring of buckets, which is empty, of n_ring windows. */
+void torus_make_ring (Torus *net, uint32_t n_ring);
 
 /* Note what other parts take in before the next window. */
 RARE void torus_post_going (Torus *net, const Going *going);

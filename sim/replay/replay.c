@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/replay/replay_private.h"
 
+#include "base/random.h"
+
 #include <string.h>
 #include <sys/mman.h>
 
@@ -976,12 +978,28 @@ run_on (SimReplay *replay, GError **error)
   return TRUE;
 }
 
+/* When a rank starts: the same for a seed whatever the other ranks do. */
+static int64_t
+start_ps (const SimReplayOptions *options, uint32_t rank)
+{
+  static const uint64_t purpose =
+      UINT64_C (0x7374617274696e67); /* other streams of the seed differ */
+  BaseRandom random;
+
+  if (options->jitter_ps <= 0)
+    return 0;
+  random = base_random_stream (options->seed ^ purpose, rank);
+  return (int64_t) base_random_below (&random, (uint64_t) options->jitter_ps);
+}
+
 gboolean
 sim_replay_run (SimReplay *replay, SimNetwork *network, GError **error)
 {
   views_make (replay, network);
-  for (uint32_t rank = 0; rank < replay->n_ranks; rank++)
+  for (uint32_t rank = 0; rank < replay->n_ranks; rank++) {
+    replay->ranks[rank].local_ps = start_ps (&replay->options, rank);
     sim_rank_sleep (sim_replay_view (replay, rank), rank);
+  }
   return run_on (replay, error);
 }
 

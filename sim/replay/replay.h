@@ -19,6 +19,8 @@
 typedef struct {
   double compute_scale; /* recorded gaps and work are multiplied by it; default 1 */
   RoutePolicy policy;   /* the network's: tells how many descriptors a remote get carries */
+  int64_t jitter_ps;    /* each rank starts up to so much later than 0, drawn from the seed */
+  uint64_t seed;
   /* Receives and probes of any source take only the source that the trace has. */
   bool recorded_sources;
   SimTimeline *timeline; /* records the run; borrowed, NULL: none.  In one thread only */
