@@ -34,7 +34,9 @@ static const char *const bases[] = { "simulation", "bound", NULL };
 static const char *const nears[] = { "phase", "run", "none", NULL };
 static const char *const group_methods[] = { "kl", "paper", "scotch", NULL };
 static const char *const costs[] = { "mended", "literal", NULL };
-static const char *const suites[] = { "bgq", "infiniband", "aggregation", "sc13", NULL };
+static const char *const suites[] = { "bgq",         "infiniband", "aggregation", "sc13",
+                                      "sensitivity", "shrink",     NULL };
+static const char *const shrinks[] = { "off", "auto", "auto:screen", NULL };
 
 /* The word to be completed, and the words that begin with it. */
 static const char *partial;
@@ -148,6 +150,7 @@ static const struct {
   { "--by", "aggregate", bases, NULL },
   { "--computation", "", computations, NULL },
   { "--near", "", nears, NULL },
+  { "--shrink", "", shrinks, NULL },
   { "--method", "train", predict_method_names, NULL },
   { "--method", "aggregate group", group_methods, NULL },
   { "--cost", "", costs, NULL },

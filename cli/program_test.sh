@@ -48,7 +48,7 @@ same "schema" "$(json schema run.json)" hopcast.run/1
 same "ranks" "$(json ranks run.json)" 8
 same "messages" "$(json messages run.json)" $messages
 same "message bytes" "$(json message_bytes run.json)" $bytes
-for key in key trace machine mapping network routing grain nodes links time_s compute_s_avg \
+for key in key trace machine mapping network routing shrink nodes links time_s compute_s_avg \
   wait_s_avg wait_s_max packets packet_hops events wall_s peak_rss_bytes warnings features \
   max_dilation avg_FIFO_TO; do
   grep -q "^ *\"$key\": " run.json || echo "$key"

@@ -14,6 +14,7 @@
 #include "sim/run.h"
 #include "study/inputs.h"
 #include "study/plan/plan.h"
+#include "study/replicas.h"
 #include "study/report/report.h"
 
 #include <math.h>
@@ -27,17 +28,11 @@ add_edge (void *data, uint32_t source, uint32_t destination, uint64_t bytes, boo
   sim_edges_add (data, source, destination, 1, bytes);
 }
 
-/* The page of a run.  The trace is read once more for the messages between ranks. */
-static gboolean
-write_run (FILE *out, const CliRunInputs *inputs, Trace *trace, const SimRunOptions *options,
-           const SimRun *run, GError **error)
+/* All inputs of the run are in the row then. */
+static void
+name_inputs (StudyRow *row, const CliRunInputs *inputs, Trace *trace, const SimRunOptions *options)
 {
-  g_autoptr (StudyRow) row = study_row_new ();
-  SimEdges *edges = sim_edges_new (inputs->mapping->n_ranks);
-  SimCensus census;
-  gboolean done;
-
-  row->key = g_strdup (run->key);
+  g_free (row->network);
   row->trace = g_strdup (inputs->trace);
   row->trace_hash = g_strdup (trace_hash (trace, NULL));
   row->machine = g_strdup (inputs->machine->spec);
@@ -46,14 +41,24 @@ write_run (FILE *out, const CliRunInputs *inputs, Trace *trace, const SimRunOpti
   row->mapping_hash = study_mapping_hash (inputs->mapping);
   row->network = g_strdup (inputs->network);
   row->routing = g_strdup (inputs->routing);
-  row->grain = g_strdup (inputs->grain);
+  row->shrink = sim_shrink_text (options->shrink);
   row->version = g_strdup (PACKAGE_VERSION);
   row->ranks = inputs->mapping->n_ranks;
   row->ranks_per_node = inputs->machine->ranks_per_node;
   row->nodes = topo_shape_nodes (&inputs->machine->shape);
   row->compute_scale = options->compute_scale;
   row->seed = options->seed;
-  study_row_take (row, run, options->network, TRUE, TRUE);
+  row->jitter_s = (double) options->jitter_ps / 1e12;
+}
+
+/* The page of a run.  The trace is read once more for the messages between ranks. */
+static gboolean
+write_page (FILE *out, const CliRunInputs *inputs, Trace *trace, StudyRow *row, GError **error)
+{
+  SimEdges *edges = sim_edges_new (inputs->mapping->n_ranks);
+  SimCensus census;
+  gboolean done;
+
   done = sim_census (trace, inputs->machine, SIM_CENSUS_COLLECTIVES, false, add_edge, edges, NULL,
                      NULL, &census, error) &&
          study_report_write_run (out, row, inputs->machine, inputs->mapping, edges, inputs->trace,
@@ -71,8 +76,10 @@ typedef struct {
   char *mapping, *network, *routing, *links, *ranks, *report;
   char *checkpoint, *every, *resume;
   int64_t every_us;
+  char *shrink, *jitter;
   double compute_scale;
-  int threads;
+  int threads, replicas;
+  gint64 seed;
   CliTraceOptions trace;
   CliTimelineOptions timeline;
 } Options;
@@ -93,6 +100,8 @@ options_clear (Options *options)
   g_free (options->checkpoint);
   g_free (options->every);
   g_free (options->resume);
+  g_free (options->shrink);
+  g_free (options->jitter);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
 
@@ -108,8 +117,23 @@ add_own_options (GOptionContext *context, Options *options)
       "ROUTING" },
     { "compute-scale", 0, 0, G_OPTION_ARG_DOUBLE, &options->compute_scale,
       "Multiply the recorded computation by X (default: 1)", "X" },
+    { "shrink", 0, 0, G_OPTION_ARG_STRING, &options->shrink,
+      "Let a packet of long messages stand for S, where all messages are long enough: off (default), "
+      "auto (1,000 packets of each are left), auto:screen (250) or the number S",
+      "off|auto|S" },
+    { "replicas", 0, 0, G_OPTION_ARG_INT, &options->replicas,
+      "Make N runs whose ranks start a little apart, and print means and how sure they are "
+      "(default: 1)",
+      "N" },
+    { "jitter", 0, 0, G_OPTION_ARG_STRING, &options->jitter,
+      "Start each rank up to TIME later, drawn from the seed (default: 0, with --replicas 1us)",
+      "TIME" },
+    { "seed", 0, 0, G_OPTION_ARG_INT64, &options->seed,
+      "Seed of the first replica, those of the others follow (default: 0)", "N" },
     { "threads", 0, 0, G_OPTION_ARG_INT, &options->threads,
-      "Simulate a torus with N threads (default: 1); the results are the same", "N" },
+      "Simulate a large torus, or replicas, with N threads (default: one per core); the results are "
+      "the same",
+      "N" },
     { "links", 0, 0, G_OPTION_ARG_FILENAME, &options->links,
       "Write counters per link: CSV, or BGQNCL lines when FILE ends in .cnt", "FILE" },
     { "ranks", 0, 0, G_OPTION_ARG_FILENAME, &options->ranks, "Write times per rank as CSV",
@@ -166,6 +190,43 @@ check_checkpoint (Options *options, SimNetworkKind network, GError **error)
          cli_refuse (error, "--every: without --checkpoint nothing is saved");
 }
 
+#define MAX_REPLICAS 10000
+
+/* What describes one run cannot describe several. */
+static gboolean
+check_replicas (const Options *options, SimRunOptions *run, GError **error)
+{
+  const struct {
+    const char *option, *value;
+  } of_one[] = {
+    { "--links", options->links },
+    { "--ranks", options->ranks },
+    { "--timeline", options->timeline.path },
+    { "--report", options->report },
+    { "--checkpoint", options->checkpoint },
+    { "--resume", options->resume },
+  };
+  g_autoptr (GError) trouble = NULL;
+
+  run->seed = (uint64_t) options->seed;
+  run->jitter_ps = options->replicas > 1 ? STUDY_JITTER_PS : 0;
+  if (options->jitter && !study_jitter_parse (options->jitter, &run->jitter_ps, &trouble))
+    return cli_refuse (error, "--jitter: %s", trouble->message);
+  if (options->replicas == 1)
+    return TRUE;
+  if (run->network == SIM_NETWORK_LOAD)
+    return cli_refuse (error, "--replicas: the load network has no times");
+  if (run->jitter_ps == 0)
+    return cli_refuse (error, "--replicas: without --jitter all of them are the same run");
+  for (gsize i = 0; i < G_N_ELEMENTS (of_one); i++)
+    if (of_one[i].value)
+      return cli_refuse (error,
+                         "%s is of one run; make replica K alone, with --jitter and the seed "
+                         "plus K - 1",
+                         of_one[i].option);
+  return TRUE;
+}
+
 static gboolean
 check_options (Options *options, SimRunOptions *run, GError **error)
 {
@@ -173,8 +234,15 @@ check_options (Options *options, SimRunOptions *run, GError **error)
 
   if (!(options->compute_scale >= 0) || !isfinite (options->compute_scale))
     return cli_refuse (error, "--compute-scale: not a number of at least 0");
-  if (!cli_check_number ("--threads", options->threads, 1, CLI_MAX_THREADS, error))
+  if (!cli_check_number ("--threads", options->threads, 1, CLI_MAX_THREADS, error) ||
+      !cli_check_number ("--replicas", options->replicas, 1, MAX_REPLICAS, error))
     return FALSE;
+  if (options->shrink && !sim_shrink_parse (options->shrink, &run->shrink))
+    return cli_refuse (error,
+                       "--shrink: '%s' is none of off, auto, auto:screen; nor a number from 2 on",
+                       options->shrink);
+  if (options->seed < 0)
+    return cli_refuse (error, "--seed: must not be negative");
   if ((network = cli_parse_choice ("--network", options->network, study_network_names, error)) <
           0 ||
       (routing = cli_parse_choice ("--routing", options->routing, study_routing_names, error)) <
@@ -184,7 +252,8 @@ check_options (Options *options, SimRunOptions *run, GError **error)
   run->network = (SimNetworkKind) network;
   run->policy = (RoutePolicy) routing;
   run->compute_scale = options->compute_scale;
-  run->n_threads = (uint32_t) options->threads;
+  if (run->network != SIM_NETWORK_PACKET && !sim_shrink_is_off (run->shrink))
+    return cli_refuse (error, "--shrink: only --network packet has packets");
   if (options->ranks && run->network == SIM_NETWORK_LOAD)
     return cli_refuse (error, "--ranks: the load network has no times");
   if (run->network == SIM_NETWORK_LOAD && run->policy >= ROUTE_POLICY_ZONE0)
@@ -193,7 +262,7 @@ check_options (Options *options, SimRunOptions *run, GError **error)
       run->network != SIM_NETWORK_PACKET)
     return cli_refuse (error,
                        "--links: BGQNCL lines count chunks, which only --network packet has");
-  return check_checkpoint (options, run->network, error) &&
+  return check_checkpoint (options, run->network, error) && check_replicas (options, run, error) &&
          cli_timeline_check (&options->timeline, run->network != SIM_NETWORK_LOAD, error);
 }
 
@@ -365,6 +434,61 @@ write_outputs (Outputs *outputs, const Options *options, const CliRunInputs *inp
   return TRUE;
 }
 
+/* Below so many nodes for each, threads wait for each other longer than they work. */
+#define NODES_PER_THREAD 256u
+
+static uint32_t
+n_threads (const Options *options, const TopoMachine *machine)
+{
+  if (options->threads != G_MININT)
+    return (uint32_t) options->threads;
+  if (options->resume)
+    return 0; /* as before */
+  return MIN (g_get_num_processors (),
+              MAX (1, topo_shape_nodes (&machine->shape) / NODES_PER_THREAD));
+}
+
+static void
+print_result (const Options *options, const CliRunInputs *inputs, const StudyRow *row,
+              const SimCounters *counters, const GPtrArray *replicas)
+{
+  g_autoptr (GPtrArray) warnings = g_ptr_array_new ();
+
+  for (char **warning = row->warnings; *warning != NULL; warning++)
+    g_ptr_array_add (warnings, *warning);
+  if (!options->talk.quiet)
+    cli_warnings_tell (warnings);
+  if (options->talk.verbose && !options->talk.quiet)
+    cli_printf (stderr,
+                "hopcast: %" G_GUINT64_FORMAT " events, %" G_GUINT64_FORMAT
+                " packet hops in %.3f s, %.1f MB\n",
+                row->events, row->packet_hops, row->wall_s, (double) row->peak_rss_bytes / 1e6);
+  cli_record_print (stdout, inputs, row, counters, replicas, options->format.format);
+}
+
+static gboolean
+simulate_replicas (const Options *options, const CliRunInputs *inputs, Trace *trace,
+                   const SimRunOptions *run_options, GError **error)
+{
+  const StudyReplicas replicas = { .trace = trace,
+                                   .machine = inputs->machine,
+                                   .mapping = inputs->mapping,
+                                   .options = *run_options,
+                                   .n_replicas = (guint) options->replicas,
+                                   .n_workers = options->threads == G_MININT
+                                                    ? 0
+                                                    : (guint) options->threads };
+  g_autoptr (GPtrArray) rows = study_replicas_run (&replicas, error);
+  g_autoptr (StudyRow) mean = NULL;
+
+  if (rows == NULL)
+    return FALSE;
+  mean = study_rows_mean (rows);
+  name_inputs (mean, inputs, trace, run_options);
+  print_result (options, inputs, mean, NULL, rows);
+  return TRUE;
+}
+
 /* *was_stopped: by a signal, after which the run was saved. */
 static gboolean
 simulate (const char *path, const Options *options, SimRunOptions *run_options,
@@ -378,16 +502,13 @@ simulate (const char *path, const Options *options, SimRunOptions *run_options,
   g_autoptr (CliProgress) progress = NULL;
   g_autoptr (SimTimeline) timeline = NULL;
   g_autoptr (SimRun) run = NULL;
+  g_autoptr (StudyRow) row = NULL;
   g_auto (Outputs) outputs = { NULL };
   Checkpoint checkpoint = { .path = options->checkpoint,
                             .every_us = options->every_us,
                             .is_quiet = options->talk.quiet };
-  CliRunInputs inputs = { path,
-                          study_network_names[run_options->network],
-                          study_routing_names[policy],
-                          "exact",
-                          machine,
-                          mapping };
+  CliRunInputs inputs = { path, study_network_names[run_options->network],
+                          study_routing_names[policy], machine, mapping };
   char *warning;
 
   if (!mapping)
@@ -410,6 +531,14 @@ simulate (const char *path, const Options *options, SimRunOptions *run_options,
   run_options->progress_data = progress;
   run_options->timeline = timeline;
   run_options->resume = options->resume;
+  if (options->replicas > 1) {
+    gboolean done = simulate_replicas (options, &inputs, trace, run_options, error);
+
+    if (!done)
+      cli_machine_blame (&options->machine, *error);
+    return done;
+  }
+  run_options->n_threads = n_threads (options, machine);
   if (options->checkpoint) {
     run_options->pause = checkpoint_pause;
     run_options->pause_data = &checkpoint;
@@ -426,23 +555,17 @@ simulate (const char *path, const Options *options, SimRunOptions *run_options,
   warning = timeline ? cli_timeline_warning (timeline, run->result.time_ps) : NULL;
   if (warning)
     g_ptr_array_add (run->warnings, warning);
-  if (!options->talk.quiet)
-    cli_warnings_tell (run->warnings);
-  if (options->talk.verbose && !options->talk.quiet)
-    cli_printf (stderr,
-                "hopcast: %" G_GUINT64_FORMAT " events, %" G_GUINT64_FORMAT
-                " packet hops in %.3f s, %.1f MB\n",
-                run->counters->events, run->counters->packet_hops, run->wall_s,
-                (double) run->peak_rss_bytes / 1e6);
-
+  row = study_row_new ();
+  row->key = g_strdup (run->key);
+  name_inputs (row, &inputs, trace, run_options);
+  study_row_take (row, run, run_options->network, outputs.report != NULL, outputs.report != NULL);
   if (!write_outputs (&outputs, options, &inputs, run, timeline, error))
     return FALSE;
   if (outputs.report &&
-      (!write_run (cli_outfile_stream (outputs.report), &inputs, trace, run_options, run, error) ||
+      (!write_page (cli_outfile_stream (outputs.report), &inputs, trace, row, error) ||
        !cli_outfile_commit (outputs.report, error)))
     return FALSE;
-  cli_record_print (stdout, &inputs, run, run_options->network != SIM_NETWORK_LOAD,
-                    options->format.format);
+  print_result (options, &inputs, row, run->counters, NULL);
   return TRUE;
 }
 
@@ -455,7 +578,8 @@ cli_simulate (int argc, char **argv, GError **error)
   g_auto (Options) options = { .machine = CLI_MACHINE_OPTIONS_INIT,
                                .timeline = CLI_TIMELINE_OPTIONS_INIT,
                                .compute_scale = 1,
-                               .threads = 1 };
+                               .threads = G_MININT,
+                               .replicas = 1 };
   SimRunOptions run_options = { 0 };
   g_autoptr (GError) trouble = NULL;
   gboolean was_stopped = FALSE;

@@ -93,6 +93,9 @@ wrong () {
     *:--min-samples-split | *:--min-samples-leaf | *:--max-depth) echo "$whole -1" ;;
     *:--max-features) echo "'' x -1 1.5 nan" ;;
     *:--ridge | *:--svr-c | *:--svr-epsilon | *:--svr-gamma) echo "'' x -1 nan 1e400" ;;
+    *:--shrink) echo "'' x 0 1 -2 2.5 auto: 99999999999" ;;
+    *:--replicas) echo "$whole 0 -1" ;;
+    *:--jitter) echo "'' x 1 -1us nan 2s 1e400us" ;;
     *:--tie) echo "'' x -1 nan 1e400" ;;
     *:--interval) echo "'' x -1 nan 0 1.5" ;;
     *:--validate) echo "$word splits: splits:0 splits:x folds:1" ;;
@@ -117,7 +120,7 @@ wrong () {
     *:--output | *:--links | *:--report | *:--timeline | *:--hosts | *:--store | *:--model | *:--from | \
       *:--measured | *:--test | *:--refitted | *:--points | *:--ipc | *:--samples | *:--power | *:--table | \
       *:--rankfile | *:--hostfile | *:--slurm | *:--node | *:--times | *:--details | *:--xc30 | \
-      *:--checkpoint | *:--resume) echo "-" ;;
+      *:--checkpoint | *:--resume | *:--runs) echo "-" ;;
     *:--from-region | *:--observed | *:--predicted | *:--group | *:--target | *:--features | *:--title | \
       *:--program | *:--recorded-in | *:--reference | *:--events | *:--region | *:--cycles | \
       *:--instructions) echo "-" ;;

@@ -256,3 +256,18 @@ study_mapping_hash (const TopoMapping *mapping)
   return g_compute_checksum_for_data (G_CHECKSUM_SHA256, (const guchar *) places,
                                       (gsize) mapping->n_ranks * 2 * sizeof *places);
 }
+
+gboolean
+study_jitter_parse (const char *text, int64_t *jitter_ps, GError **error)
+{
+  TopoValue value;
+
+  if (!topo_unit_parse (TOPO_UNIT_TIME, text, &value, error))
+    return FALSE;
+  if (value.whole > UINT64_C (1000000000000)) {
+    g_set_error (error, STUDY_ERROR, STUDY_ERROR_INPUT, "'%s' is more than a second", text);
+    return FALSE;
+  }
+  *jitter_ps = (int64_t) value.whole;
+  return TRUE;
+}

@@ -24,6 +24,10 @@ TopoMachine *study_machine_new (const StudyMachineInputs *inputs, GError **error
 TopoMapping *
 study_mapping_new (const char *text, TopoMachine *machine, uint32_t n_ranks, GError **error);
 
+/* The jitter of replicas: "1 us", "500ns"; at most a second. */
+#define STUDY_JITTER_PS INT64_C (1000000) /* unless it is given */
+gboolean study_jitter_parse (const char *text, int64_t *jitter_ps, GError **error);
+
 /* The machine file of a machine for a store, with the hashes of the files that it names in
  * comments.  The caller frees it. */
 char *study_machine_text (const TopoMachine *machine);

@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "study/learning.h"
 
+#include "predictors/scoring/scores.h"
+#include "study/replicas.h"
 #include "study/store/row_fields.h"
 
 #include <math.h>
@@ -13,7 +15,7 @@ typedef struct {
   const StudyRow *observed, *features; /* borrowed */
 } Pair;
 
-/* Rows that differ in nothing but network, routing and grain. */
+/* Rows that differ in nothing but network, routing, shrink and replica. */
 typedef struct {
   GPtrArray *observed, *features; /* (element-type StudyRow) borrowed, chosen by either */
 } Group;
@@ -25,7 +27,9 @@ typedef struct {
   GPtrArray *order;   /* (element-type Group) by their first observed row */
   GHashTable *of_run; /* the text of group_of() -> Group */
   GArray *pairs;      /* (element-type Pair) */
-  guint n_left_out;
+  GPtrArray *means;   /* (element-type StudyRow) of replicas, which pairs borrow */
+  GArray *halves[2];  /* (element-type double) of each pair, the mean time of every other replica */
+  StudyLearned learned;
 } Learning;
 
 static void
@@ -45,6 +49,9 @@ learning_clear (Learning *learning)
   g_ptr_array_unref (learning->order);
   g_hash_table_unref (learning->of_run);
   g_array_unref (learning->pairs);
+  g_ptr_array_unref (learning->means);
+  for (guint half = 0; half < 2; half++)
+    g_array_unref (learning->halves[half]);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Learning, learning_clear)
 
@@ -60,13 +67,13 @@ static gboolean
 is_chosen (const StudyLearningRuns *runs, const StudyRow *row)
 {
   return is_wanted (runs->network, row->network) && is_wanted (runs->routing, row->routing) &&
-         is_wanted (runs->grain, row->grain);
+         is_wanted (runs->shrink, row->shrink);
 }
 
 static gboolean
 is_same_run (const StudyLearningRuns *runs)
 {
-  return runs->network == NULL && runs->routing == NULL && runs->grain == NULL;
+  return runs->network == NULL && runs->routing == NULL && runs->shrink == NULL;
 }
 
 /* A machine is identified by its text: a fabric with deterministic routing is another one for the
@@ -75,9 +82,10 @@ static Group *
 group_of (Learning *learning, const StudyRow *row)
 {
   char scale[G_ASCII_DTOSTR_BUF_SIZE];
-  g_autofree char *identity = g_strdup_printf (
-      "%s\n%s\n%s\n%s\n%" G_GUINT64_FORMAT "\n%u", row->trace_hash, row->machine, row->mapping_hash,
-      g_ascii_dtostr (scale, sizeof scale, row->compute_scale), row->seed, row->repetition);
+  g_autofree char *identity =
+      g_strdup_printf ("%s\n%s\n%s\n%s\n%" G_GUINT64_FORMAT "\n%u", row->trace_hash, row->machine,
+                       row->mapping_hash, g_ascii_dtostr (scale, sizeof scale, row->compute_scale),
+                       row->seed - row->replica, row->repetition);
   Group *group = g_hash_table_lookup (learning->of_run, identity);
 
   if (group != NULL)
@@ -100,23 +108,49 @@ add_once (GPtrArray *rows, const StudyRow *row)
 
 /* --- Pairs --- */
 
-/* The only run; NULL: there is none, or several and *error with a choice between two of them, as an
- * option has it: "network=packet or network=flow". */
-static const StudyRow *
-only_run (const Learning *learning, const GPtrArray *runs, const char *role, GError **error)
+/* Whether two runs are replicas of one. */
+static gboolean
+is_replica (const StudyRow *row, const StudyRow *other)
 {
-  const StudyRow *first = runs->len > 0 ? g_ptr_array_index (runs, 0) : NULL, *second;
+  return row->jitter_s > 0 && row->jitter_s == other->jitter_s &&
+         g_strcmp0 (row->network, other->network) == 0 &&
+         g_strcmp0 (row->routing, other->routing) == 0 &&
+         g_strcmp0 (row->shrink, other->shrink) == 0;
+}
+
+/* The mean of replicas, by the key of the first. */
+static const StudyRow *
+mean_of (Learning *learning, const GPtrArray *runs)
+{
+  StudyRow *mean = study_rows_mean (runs);
+
+  g_free (mean->key);
+  mean->key = g_strdup (((const StudyRow *) g_ptr_array_index (runs, 0))->key);
+  g_ptr_array_add (learning->means, mean);
+  return mean;
+}
+
+/* The only run, or the mean of its replicas; NULL: there is none, or several and *error with a choice
+ * between two of them, as an option has it: "network=packet or network=flow". */
+static const StudyRow *
+only_run (Learning *learning, const GPtrArray *runs, const char *role, GError **error)
+{
+  const StudyRow *first = runs->len > 0 ? g_ptr_array_index (runs, 0) : NULL, *second = NULL;
   g_autofree char *choice = NULL;
 
   if (runs->len <= 1)
     return first;
-  second = g_ptr_array_index (runs, 1);
+  for (guint at = 1; at < runs->len && second == NULL; at++)
+    if (!is_replica (first, g_ptr_array_index (runs, at)))
+      second = g_ptr_array_index (runs, at);
+  if (second == NULL)
+    return mean_of (learning, runs);
 
   const struct {
     const char *name, *first, *second;
   } choices[] = { { "network", first->network, second->network },
                   { "routing", first->routing, second->routing },
-                  { "grain", first->grain, second->grain } };
+                  { "shrink", first->shrink, second->shrink } };
 
   for (gsize at = 0; choice == NULL && at < G_N_ELEMENTS (choices); at++)
     if (g_strcmp0 (choices[at].first, choices[at].second) != 0)
@@ -152,18 +186,43 @@ add_pair (Learning *learning, Group *group, GError **error)
     g_propagate_error (error, trouble);
     return FALSE;
   }
-  if (pair.features != NULL)
-    g_array_append_val (learning->pairs, pair);
-  else
-    learning->n_left_out++;
+  if (pair.features == NULL) {
+    learning->learned.n_left_out++;
+    return TRUE;
+  }
+  g_array_append_val (learning->pairs, pair);
+  learning->learned.n_replicas = MIN (learning->learned.n_replicas, runs->len);
+  for (guint half = 0; half < 2; half++) {
+    double sum_s = 0, mean_s;
+    guint n = 0;
+
+    for (guint at = half; at < runs->len; at += 2, n++)
+      sum_s += ((const StudyRow *) g_ptr_array_index (runs, at))->time_s;
+    mean_s = n > 0 ? sum_s / n : (double) NAN;
+    g_array_append_val (learning->halves[half], mean_s);
+  }
   return TRUE;
+}
+
+/* What is known of the pairs. */
+static StudyLearned
+learned_of (const Learning *learning)
+{
+  StudyLearned learned = learning->learned;
+  const double *first = (const double *) (const void *) learning->halves[0]->data;
+  const double *second = (const double *) (const void *) learning->halves[1]->data;
+
+  learned.noise_rcc = learned.n_replicas >= 2
+                          ? predict_score (first, second, learning->pairs->len).rcc
+                          : (double) NAN;
+  return learned;
 }
 
 /* --- The table --- */
 
 PredictTable *
 study_learning_table (StudyStore *store, GPtrArray *rows, const StudyLearning *choice,
-                      guint *n_left_out, GError **error)
+                      StudyLearned *learned, GError **error)
 {
   g_auto (Learning) learning = {
     .source = study_store_path (store),
@@ -172,6 +231,10 @@ study_learning_table (StudyStore *store, GPtrArray *rows, const StudyLearning *c
     .order = g_ptr_array_new (),
     .of_run = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, group_free),
     .pairs = g_array_new (FALSE, FALSE, sizeof (Pair)),
+    .means = g_ptr_array_new_with_free_func ((GDestroyNotify) study_row_free),
+    .halves = { g_array_new (FALSE, FALSE, sizeof (double)),
+                g_array_new (FALSE, FALSE, sizeof (double)) },
+    .learned.n_replicas = G_MAXUINT,
   };
   PredictTable *table;
 
@@ -207,8 +270,7 @@ study_learning_table (StudyStore *store, GPtrArray *rows, const StudyLearning *c
                                                    : "is one of the observed runs, and has a time");
     return NULL;
   }
-  *n_left_out = learning.n_left_out;
-
+  *learned = learned_of (&learning);
   table = predict_table_new (learning.source, learning.pairs->len);
   for (guint column = 0; column < study_row_n_columns (FALSE); column++) {
     const StudyField *field = study_row_field (column);

@@ -12,7 +12,7 @@
 
 /* A choice of a store's runs by the texts of its rows; NULL: any. */
 typedef struct {
-  const char *network, *routing, *grain;
+  const char *network, *routing, *shrink;
 } StudyLearningRuns;
 
 typedef struct {
@@ -22,13 +22,23 @@ typedef struct {
       without_time; /* placements that have only runs without a time are rows too, to predict it */
 } StudyLearning;
 
+/* What else is known of the rows of a table. */
+typedef struct {
+  guint n_left_out; /* runs without feature runs */
+  guint n_replicas; /* the fewest that a row is the mean of */
+  double noise_rcc; /* PredictScores.rcc of the mean times of one half of the replicas against the
+                     * other half: better than that no model can be told to be; NaN: there are rows
+                     * without replicas */
+} StudyLearned;
+
 /* A row per done run that is chosen by `observed` and has a time, in the order of the plan, the
  * first place where it stands; with the columns of row.h but those of timing: the features are
  * those of the run with the same trace, machine, placement, compute scale, seed and repetition
- * that is chosen by `features`, everything else is of the observed run.  Unknown values are NaN
- * or "".  Runs without such a run are left out and counted in *n_left_out.  NULL and *error when
+ * that is chosen by `features`, everything else is of the observed run.  Replicas are one row, their
+ * mean with the key of the first.  Unknown values are NaN
+ * or "".  Runs without such a run are left out.  NULL and *error when
  * nothing is left, or when the choice leaves several runs of one placement (the error names the
  * choice that would tell them apart). */
 PredictTable *
 study_learning_table (StudyStore *store, GPtrArray *rows, const StudyLearning *learning,
-                      guint *n_left_out, GError **error);
+                      StudyLearned *learned, GError **error);

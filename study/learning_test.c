@@ -75,7 +75,11 @@ table_of (Study *study, const StudyLearning *learning, guint *n_left_out, GError
 
   g_assert_true (study_store_set_plan (study->store, "little", "", rows, study->rows->len, NULL));
   g_assert_true (fixture_put (study->store, rows, study->rows->len, NULL));
-  return study_learning_table (study->store, NULL, learning, n_left_out, error);
+  StudyLearned learned = { 0 };
+  PredictTable *table = study_learning_table (study->store, NULL, learning, &learned, error);
+
+  *n_left_out = learned.n_left_out;
+  return table;
 }
 
 /* "0:0 0; 2:2 1": key, time and max_bytes of each row, and how many were left out. */
@@ -214,7 +218,7 @@ test_choices_that_are_missing (Study *study, gconstpointer unused)
 {
   const StudyLearning any = { 0 }, packet = { .observed = { .network = "packet" } };
   const StudyLearning chosen = { .observed = { .network = "packet", .routing = "zone1" } };
-  const StudyLearning grain = { .observed = { .network = "flow", .grain = "512" } };
+  const StudyLearning shrink = { .observed = { .network = "flow", .shrink = "8" } };
   const StudyLearning features = { .observed = { .network = "packet", .routing = "zone1" },
                                    .features = { .network = "flow" } };
   const StudyLearning nobody = { .observed = { .routing = "zone3" } };
@@ -223,15 +227,15 @@ test_choices_that_are_missing (Study *study, gconstpointer unused)
   add (study, 0, "packet", "default");
   add (study, 0, "packet", "zone1");
   add (study, 0, "flow", "default");
-  set_text (&add (study, 0, "flow", "default")->grain, "512");
+  set_text (&add (study, 0, "flow", "default")->shrink, "8");
   assert_refused (study, &packet,
                   "observed runs: gen:halo2d with map-0 on bgq:32 was run in several ways: "
                   "choose routing=default or routing=zone1");
   assert_learned (study, &chosen, "1:1 1 (0)");
-  assert_learned (study, &grain, "3:3 3 (0)");
+  assert_learned (study, &shrink, "3:3 3 (0)");
   assert_refused (study, &features,
                   "feature runs: gen:halo2d with map-0 on bgq:32 was run in "
-                  "several ways: choose grain=exact or grain=512");
+                  "several ways: choose shrink=off or shrink=8");
   assert_refused (study, &nobody, "no run that is done is one of the observed runs");
   g_ptr_array_remove_range (study->rows, 1, 1);
   assert_refused (study, &any, "choose network=packet or network=flow");
@@ -252,6 +256,66 @@ test_names_and_repetitions (Study *study, gconstpointer unused)
   set_text (&row->mapping, "again");
   row->time_s = 0;
   assert_learned (study, &any, "0:0 0; 1:1 1 (0)");
+}
+
+/* Replicas of a placement are one row: their mean, with the features of load beside it. */
+static void
+test_replicas (Study *study, gconstpointer unused)
+{
+  const StudyLearning same = { .observed = { .network = "packet" } };
+  const StudyLearning load = { .observed = { .network = "packet" },
+                               .features = { .network = "load" } };
+
+  (void) unused;
+  for (guint replica = 0; replica < 3; replica++) {
+    StudyRow *row = add (study, 0, "packet", "default");
+
+    row->replica = replica;
+    row->seed = 1 + replica;
+    row->jitter_s = 1e-6;
+  }
+  assert_learned (study, &same, "0:1 1 (0)");
+  add (study, 0, "load", "default");
+  assert_learned (study, &load, "0:1 3 (0)");
+  add (study, 0, "packet", "default"); /* without jitter: it is none of them */
+  assert_refused (study, &same, "no choice tells them apart");
+}
+
+/* Eight placements with four replicas each: the means of the first and third order all pairs but one
+ * as those of the second and fourth. */
+static void
+test_noise (Study *study, gconstpointer unused)
+{
+  const StudyLearning any = { 0 };
+  g_autoptr (PredictTable) table = NULL;
+  g_autoptr (GError) error = NULL;
+  StudyLearned learned;
+  guint n_left_out;
+
+  (void) unused;
+  for (guint placement = 0; placement < 8; placement++)
+    for (guint replica = 0; replica < 4; replica++) {
+      StudyRow *row = add (study, placement, "packet", "default");
+
+      row->replica = replica;
+      row->seed = 1 + replica;
+      row->jitter_s = 1e-6;
+      row->time_s = 10 * placement + replica + (placement == 5 && replica % 2 == 1 ? 12 : 0);
+    }
+  table = table_of (study, &any, &n_left_out, &error);
+  g_clear_pointer (&table, predict_table_free);
+  table = study_learning_table (study->store, NULL, &any, &learned, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (table->n_rows, ==, 8);
+  g_assert_cmpuint (learned.n_replicas, ==, 4);
+  g_assert_cmpfloat_with_epsilon (learned.noise_rcc, 27.0 / 28, 1e-12);
+  add (study, 9, "packet", "default");
+  g_clear_pointer (&table, predict_table_free);
+  table = table_of (study, &any, &n_left_out, &error);
+  g_clear_pointer (&table, predict_table_free);
+  table = study_learning_table (study->store, NULL, &any, &learned, &error);
+  g_assert_cmpuint (learned.n_replicas, ==, 1);
+  g_assert_true (isnan (learned.noise_rcc));
 }
 
 static void
@@ -287,6 +351,8 @@ main (int argc, char **argv)
   ADD ("same-run", test_same_run);
   ADD ("choices", test_choices_that_are_missing);
   ADD ("names", test_names_and_repetitions);
+  ADD ("replicas", test_replicas);
+  ADD ("noise", test_noise);
   ADD ("nothing", test_nothing_done);
   g_test_add_func ("/study/learning/sets", test_sets_of_features);
   return g_test_run ();

@@ -5,17 +5,19 @@
 
 #include "base/words.h"
 #include "study/inputs.h"
+#include "study/replicas.h"
 #include "study/store/row_fields.h"
 #include "study/study_error.h"
 
 #include <math.h>
 #include <string.h>
 
-/* The repetitions of one mapping in one case. */
+/* The runs of one mapping in one case. */
 typedef struct {
   const char *mapping;
   const StudyRow *row; /* the first that has a value */
   GArray *values;      /* (element-type double) */
+  GArray *seeds;       /* (element-type uint64_t) of each */
 } Group;
 
 /* A case while its rows are read. */
@@ -39,10 +41,16 @@ typedef struct {
 static const StudyField *
 column_find (const char *name, GError **error)
 {
+  static const char *const brief[][2] = { { "time", "time_s" },
+                                          { "mean_end", "mean_end_s" },
+                                          { "waits", "wait_s_avg" } };
   const StudyField *field = study_row_find_field (name);
   g_autoptr (GPtrArray) names = NULL;
   g_autofree char *meant = NULL;
 
+  for (gsize i = 0; i < G_N_ELEMENTS (brief); i++)
+    if (strcmp (name, brief[i][0]) == 0)
+      field = study_row_find_field (brief[i][1]);
   if (field != NULL && study_field_is_number (field))
     return field;
   if (field != NULL) {
@@ -73,8 +81,8 @@ case_text (const StudyRow *row, const char *separator, gboolean brief)
                           row->network);
   if (!brief || g_strcmp0 (row->routing, "default") != 0)
     g_string_append_printf (text, "%srouting %s", separator, row->routing);
-  if (!brief || g_strcmp0 (row->grain, "exact") != 0)
-    g_string_append_printf (text, "%sgrain %s", separator, row->grain);
+  if (!brief || g_strcmp0 (row->shrink, "off") != 0)
+    g_string_append_printf (text, "%sshrink %s", separator, row->shrink);
   if (!brief || row->compute_scale != 1)
     g_string_append_printf (text, "%scompute x %s", separator,
                             g_ascii_formatd (scale, sizeof scale, "%.10g", row->compute_scale));
@@ -104,6 +112,7 @@ group_free (gpointer data)
   Group *group = data;
 
   g_array_unref (group->values);
+  g_array_unref (group->seeds);
   g_free (group);
 }
 
@@ -145,11 +154,13 @@ builder_add (Builder *builder, const StudyRow *row, double value)
   group = g_hash_table_lookup (builder->of_mapping, row->mapping);
   if (group == NULL) {
     group = g_new (Group, 1);
-    *group = (Group){ row->mapping, row, g_array_new (FALSE, FALSE, sizeof (double)) };
+    *group = (Group){ row->mapping, row, g_array_new (FALSE, FALSE, sizeof (double)),
+                      g_array_new (FALSE, FALSE, sizeof (uint64_t)) };
     g_ptr_array_add (builder->groups, group);
     g_hash_table_insert (builder->of_mapping, (gpointer) row->mapping, group);
   }
   g_array_append_val (group->values, value);
+  g_array_append_val (group->seeds, row->seed);
 }
 
 /* --- Ranking --- */
@@ -162,17 +173,27 @@ compare_doubles (gconstpointer left, gconstpointer right)
   return (a > b) - (a < b);
 }
 
-/* Of an even number, the mean of the two in the middle. */
-static double
-median (GArray *values)
+/* Whether the runs do not tell the worse mapping from the better one.  Runs of one seed start their
+ * ranks at the same times. */
+static gboolean
+is_tied (const Builder *builder, const StudyRanked *best, const StudyRanked *worse, double tie)
 {
-  guint half = values->len / 2;
-  double high, low;
+  const Group *left = g_hash_table_lookup (builder->of_mapping, best->mapping);
+  const Group *right = g_hash_table_lookup (builder->of_mapping, worse->mapping);
+  g_autofree double *differences = g_new (double, right->values->len);
+  StudySpread spread;
+  guint n = 0;
 
-  g_array_sort (values, compare_doubles);
-  high = g_array_index (values, double, half);
-  low = g_array_index (values, double, (values->len - 1) / 2);
-  return low + (high - low) / 2;
+  for (guint i = 0; i < right->values->len; i++)
+    for (guint j = 0; j < left->values->len; j++)
+      if (g_array_index (right->seeds, uint64_t, i) == g_array_index (left->seeds, uint64_t, j)) {
+        differences[n++] =
+            g_array_index (right->values, double, i) - g_array_index (left->values, double, j);
+        break;
+      }
+  spread = study_spread (differences, n);
+  return isnan (spread.lower) ? worse->value - best->value <= tie * fabs (best->value)
+                              : spread.lower <= 0;
 }
 
 static int
@@ -217,17 +238,21 @@ static StudyCase *
 builder_finish (Builder *builder, double tie, const Machines *machines)
 {
   StudyCase *result = g_steal_pointer (&builder->result);
-  double reference = NAN, best = 0;
-  guint place = 0;
+  double reference = NAN;
+  guint best = 0; /* of the place */
 
   if (builder->default_mapping == NULL)
     builder->default_mapping = default_by_places (builder->groups, machines);
   for (guint i = 0; i < builder->groups->len; i++) {
     const Group *group = g_ptr_array_index (builder->groups, i);
+    StudySpread spread =
+        study_spread ((const double *) (const void *) group->values->data, group->values->len);
     StudyRanked ranked = { .mapping = group->mapping,
                            .row = group->row,
                            .n_runs = group->values->len,
-                           .value = median (group->values) };
+                           .value = spread.mean,
+                           .lower = spread.lower,
+                           .upper = spread.upper };
 
     if (g_strcmp0 (group->mapping, builder->default_mapping) == 0)
       reference = ranked.value;
@@ -244,11 +269,9 @@ builder_finish (Builder *builder, double tie, const Machines *machines)
   for (guint i = 0; i < result->ranked->len; i++) {
     StudyRanked *it = &g_array_index (result->ranked, StudyRanked, i);
 
-    if (place == 0 || it->value - best > tie * fabs (best)) {
-      place = i + 1;
-      best = it->value;
-    }
-    it->place = place;
+    if (i > 0 && !is_tied (builder, &g_array_index (result->ranked, StudyRanked, best), it, tie))
+      best = i;
+    it->place = best + 1;
   }
   result->default_mapping = g_strdup (builder->default_mapping);
   return result;

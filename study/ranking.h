@@ -2,19 +2,22 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * A case is all runs that differ in nothing but mapping, seed and repetition. */
+ * A case is all runs that differ in nothing but mapping, seed, repetition and replica.  A mapping's
+ * value is the mean of its runs.  One run's end is one draw (replicas.h), so two mappings have
+ * different places only where the runs tell them apart. */
 #pragma once
 
 #include "study/machine_reader.h"
 
-/* The default tie: results within 1 % of each other. */
+/* The default tie of single runs: results within 1 % of each other. */
 #define STUDY_TIE 0.01
 
 typedef struct {
   const char *mapping;
   const StudyRow *row; /* the first repetition that is done; borrowed */
   guint n_runs;        /* done ones */
-  double value;        /* median of the ranked column over the repetitions */
+  double value;        /* mean of the ranked column over them */
+  double lower, upper; /* 95 % interval of the mean; NaN: of one run */
   double gain; /* value of the default mapping / value: above 1 is better; NaN without one */
   guint place; /* 1 = best; ties share a place */
 } StudyRanked;
@@ -29,8 +32,10 @@ typedef struct {
 } StudyCase;
 
 /* (element-type StudyCase), in the order of the rows, which it borrows.  column
- * NULL: time_s, and max_bytes for networks without time.  Values closer than
- * tie (relative; 0: equal) to the best of a group share its place.
+ * NULL: time_s, and max_bytes for networks without time; "time", "mean_end" and "waits" are short for
+ * time_s, mean_end_s and wait_s_avg.  A mapping shares the place of the best before it where the 95 %
+ * interval of the mean difference between runs of the same seed holds 0; without two such pairs,
+ * where its value is within tie (relative; 0: equal).
  *
  * The default is identified by its name, ABCDET, AT ...; in a case without such a mapping it is the
  * first mapping that places every rank as the default of its machine does.  machine finds that

@@ -1,4 +1,4 @@
-/* ranking_test.c - cases, medians, places, gains.
+/* ranking_test.c - cases, means, places, gains.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "study/study_error.h"
@@ -38,7 +38,7 @@ add (GPtrArray *rows, const char *mapping, double time_s)
   set_text (&row->mapping, mapping);
   set_text (&row->network, "packet");
   set_text (&row->routing, "default");
-  set_text (&row->grain, "exact");
+  set_text (&row->shrink, "off");
   row->compute_scale = 1;
   row->status = STUDY_DONE;
   row->time_s = time_s;
@@ -147,21 +147,54 @@ test_equal_values_keep_the_order_of_the_rows (void)
 
 /* Three repetitions, of which one failed, and four. */
 static void
-test_median_of_repetitions (void)
+test_mean_of_repetitions (void)
 {
   static const double first[] = { 9, 3 }, second[] = { 1, 100, 4, 2 };
   g_autoptr (GPtrArray) rows = rows_new (), cases = NULL;
 
   add_failed (rows, "AT");
   for (guint i = 0; i < G_N_ELEMENTS (first); i++)
-    add (rows, "AT", first[i])->repetition = i + 1;
+    add (rows, "AT", first[i])->seed = i + 1;
   for (guint i = 0; i < G_N_ELEMENTS (second); i++)
-    add (rows, "TA", second[i])->repetition = i;
+    add (rows, "TA", second[i])->seed = i;
   cases = cases_of (rows, NULL, 0);
-  assert_ranking (nth_case (cases, 0), "1 TA 3 x2; 2 AT 6 x1");
+  /* Of the seeds 1 and 2 TA's are 91 more and 1 more: that is no difference. */
+  assert_ranking (nth_case (cases, 0), "1 AT 6 x1; 1 TA 26.75 x0.224299");
   g_assert_cmpuint (nth_case (cases, 0)->n_failed, ==, 1);
-  g_assert_cmpuint (nth (nth_case (cases, 0), 1)->n_runs, ==, 2);
-  g_assert_true (nth (nth_case (cases, 0), 1)->row == g_ptr_array_index (rows, 1));
+  g_assert_cmpuint (nth (nth_case (cases, 0), 0)->n_runs, ==, 2);
+  g_assert_true (nth (nth_case (cases, 0), 0)->row == g_ptr_array_index (rows, 1));
+}
+
+/* Replicas whose ends differ by a third, those of one seed by a constant and a little: a pair tells
+ * what the means do not. */
+static void
+test_paired_replicas (void)
+{
+  static const double first[] = { 10, 13, 11, 12 }, second[] = { 10.5, 13.4, 11.6, 12.5 };
+  static const double third[] = { 12.5, 10.6, 13.5, 11.4 }; /* the same, in another order */
+  g_autoptr (GPtrArray) rows = rows_new (), cases = NULL, without = NULL;
+  const StudyRanked *best;
+
+  for (guint i = 0; i < 4; i++) {
+    add (rows, "AT", first[i])->seed = i;
+    add (rows, "TA", second[i])->seed = i;
+    add (rows, "x.map", third[i])->seed = i;
+    add (rows, "y.map", second[i])->seed = 10 + i; /* without a pair: by the tie */
+  }
+  cases = cases_of (rows, "time", 0.05);
+  g_assert_cmpstr (nth_case (cases, 0)->column, ==, "time_s");
+  assert_ranking (nth_case (cases, 0), "1 AT 11.5 x1; 2 TA 12 x0.958333; 2 x.map 12 x0.958333; "
+                                       "2 y.map 12 x0.958333");
+  best = nth (nth_case (cases, 0), 0);
+  /* Without the pairs of TA nothing tells x.map from AT. */
+  for (guint i = 0; i < 4; i++)
+    ((StudyRow *) g_ptr_array_index (rows, 4 * i + 1))->status = STUDY_FAILED;
+  without = cases_of (rows, "time", 0.05);
+  assert_ranking (nth_case (without, 0),
+                  "1 AT 11.5 x1; 1 x.map 12 x0.958333; 1 y.map 12 x0.958333");
+  /* s = 1.29099, Student's t of three degrees of freedom 3.18245. */
+  g_assert_cmpfloat_with_epsilon (best->upper - best->value, 3.182446 * 1.290994 / 2, 1e-5);
+  g_assert_cmpfloat_with_epsilon (best->value - best->lower, 3.182446 * 1.290994 / 2, 1e-5);
 }
 
 static void
@@ -330,7 +363,7 @@ test_default_beside_a_rankfile (void)
 static void
 test_bad_columns (void)
 {
-  static const char *const columns[] = { "time", "", "mapping" };
+  static const char *const columns[] = { "times", "", "mapping" };
   g_autoptr (GPtrArray) rows = rows_new ();
 
   for (gsize i = 0; i < G_N_ELEMENTS (columns); i++) {
@@ -357,7 +390,8 @@ main (int argc, char **argv)
   g_test_add_func ("/study/ranking/best-first", test_best_first);
   g_test_add_func ("/study/ranking/ties", test_ties_are_with_the_best_of_a_place);
   g_test_add_func ("/study/ranking/equal", test_equal_values_keep_the_order_of_the_rows);
-  g_test_add_func ("/study/ranking/median", test_median_of_repetitions);
+  g_test_add_func ("/study/ranking/mean", test_mean_of_repetitions);
+  g_test_add_func ("/study/ranking/paired", test_paired_replicas);
   g_test_add_func ("/study/ranking/cases", test_cases_differ_in_anything_else);
   g_test_add_func ("/study/ranking/load", test_load_is_ranked_by_bytes);
   g_test_add_func ("/study/ranking/unknown", test_unknown_values_are_left_out);

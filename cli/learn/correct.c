@@ -22,7 +22,7 @@
 /* The inputs of a run, the most familiar first. */
 static const char *const inputs[] = {
   "trace",         "machine",    "mapping", "ranks_per_node", "network",      "routing",
-  "compute_scale", "repetition", "seed",    "grain",          "ranks",        "nodes",
+  "compute_scale", "repetition", "seed",    "shrink",         "ranks",        "nodes",
   "links",         "version",    "key",     "trace_hash",     "machine_hash", "mapping_hash",
 };
 

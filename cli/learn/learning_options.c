@@ -8,6 +8,7 @@
 #include "cli/print/terminal.h"
 #include "study/plan/plan.h"
 
+#include <math.h>
 #include <string.h>
 
 void
@@ -24,7 +25,7 @@ cli_add_learning_options (GOptionContext *context, CliLearningOptions *options)
   const GOptionEntry entries[] = {
     { "observed-runs", 0, 0, G_OPTION_ARG_STRING, &options->observed_text,
       "Of a store: the runs whose time is the observed one, where several ways of running it are "
-      "in it; keys are network, routing and grain",
+      "in it; keys are network, routing and shrink",
       "KEY=VALUE,..." },
     { "feature-runs", 0, 0, G_OPTION_ARG_STRING, &options->features_text,
       "Of a store: the runs of the same placements whose features are taken, such as network=load "
@@ -48,8 +49,8 @@ parse_word (GStringChunk *words, const char *option, const char *word, StudyLear
     const char **value;
   } keys[] = { { "network", study_network_names, &runs->network },
                { "routing", study_routing_names, &runs->routing },
-               { "grain", NULL, &runs->grain } };
-  static const char *const names[] = { "network", "routing", "grain", NULL };
+               { "shrink", NULL, &runs->shrink } };
+  static const char *const names[] = { "network", "routing", "shrink", NULL };
   g_auto (GStrv) parts = g_strsplit (word, "=", 2);
 
   if (g_strv_length (parts) != 2 || *parts[1] == '\0')
@@ -97,15 +98,21 @@ cli_learning_table_of_rows (StudyStore *store, GPtrArray *rows, const CliLearnin
 {
   StudyLearning learning = options->learning;
   PredictTable *table;
-  guint n_left_out;
+  StudyLearned learned;
 
   learning.without_time = !needs_time;
-  table = study_learning_table (store, rows, &learning, &n_left_out, error);
-  if (table != NULL && n_left_out > 0 && !quiet)
-    cli_printf (stderr,
-                "hopcast: note: %s: %u run%s left out, whose placement%s not in the feature runs\n",
-                study_store_path (store), n_left_out, n_left_out == 1 ? " is" : "s are",
-                n_left_out == 1 ? " is" : "s are");
+  table = study_learning_table (store, rows, &learning, &learned, error);
+  if (table != NULL && learned.n_left_out > 0 && !quiet)
+    cli_printf (
+        stderr, "hopcast: note: %s: %u run%s left out, whose placement%s not in the feature runs\n",
+        study_store_path (store), learned.n_left_out, learned.n_left_out == 1 ? " is" : "s are",
+        learned.n_left_out == 1 ? " is" : "s are");
+  if (table != NULL && !isnan (learned.noise_rcc) && !quiet)
+    cli_printf (
+        stderr,
+        "hopcast: note: %s: of %u or more replicas of each run, one half orders the runs as "
+        "the other with an RCC of %.3f; no model can be told to be better\n",
+        study_store_path (store), learned.n_replicas, learned.noise_rcc);
   return table;
 }
 

@@ -19,7 +19,7 @@ void cli_learning_options_clear (CliLearningOptions *options);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CliLearningOptions, cli_learning_options_clear)
 
 /* --observed-runs and --feature-runs, both KEY=VALUE,... with the keys network, routing and
- * grain.  The struct starts as { 0 }, must outlive parsing, and be cleared after. */
+ * shrink.  The struct starts as { 0 }, must outlive parsing, and be cleared after. */
 void cli_add_learning_options (GOptionContext *context, CliLearningOptions *options);
 
 /* Checks the options; CLI_ERROR_USAGE. */

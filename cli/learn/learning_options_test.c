@@ -25,10 +25,10 @@ test_choices (void)
   g_auto (CliLearningOptions) options = { 0 }, none = { 0 };
   g_autoptr (GError) error = NULL;
 
-  parse (&options, "grain=exact,network=packet", "routing=zone1", &error);
+  parse (&options, "shrink=off,network=packet", "routing=zone1", &error);
   g_assert_no_error (error);
   g_assert_cmpstr (options.learning.observed.network, ==, "packet");
-  g_assert_cmpstr (options.learning.observed.grain, ==, "exact");
+  g_assert_cmpstr (options.learning.observed.shrink, ==, "off");
   g_assert_null (options.learning.observed.routing);
   g_assert_cmpstr (options.learning.features.routing, ==, "zone1");
   g_assert_null (options.learning.features.network);
@@ -48,7 +48,7 @@ test_wrong_usage (void)
     { "network=packet,", "expected KEY=VALUE" },
     { "network=packets", "--observed-runs" },
     { "routing=fast", "--observed-runs" },
-    { "seed=1", "'seed' is none of network, routing, grain" },
+    { "seed=1", "'seed' is none of network, routing, shrink" },
     { "network=packet,network=load", "given twice: \"network\"" },
   };
 

@@ -236,14 +236,29 @@ cli_add_integer (JsonBuilder *builder, const char *name, uint64_t value)
   json_builder_add_int_value (builder, (gint64) value);
 }
 
-void
-cli_add_number (JsonBuilder *builder, const char *name, double value)
+static void
+add_element (JsonBuilder *builder, double value)
 {
-  json_builder_set_member_name (builder, name);
   if (isfinite (value))
     json_builder_add_double_value (builder, value);
   else
     json_builder_add_null_value (builder);
+}
+
+void
+cli_add_number (JsonBuilder *builder, const char *name, double value)
+{
+  json_builder_set_member_name (builder, name);
+  add_element (builder, value);
+}
+
+void
+cli_add_pair (JsonBuilder *builder, const char *name, double first, double second)
+{
+  cli_begin_array (builder, name);
+  add_element (builder, first);
+  add_element (builder, second);
+  json_builder_end_array (builder);
 }
 
 void

@@ -31,4 +31,6 @@ void cli_add_number (JsonBuilder *builder, const char *name, double value); /* N
 void cli_add_boolean (JsonBuilder *builder, const char *name, gboolean value);
 void cli_begin_object (JsonBuilder *builder, const char *name);
 void cli_begin_array (JsonBuilder *builder, const char *name);
+/* An array of two numbers. */
+void cli_add_pair (JsonBuilder *builder, const char *name, double first, double second);
 void cli_add_strings (JsonBuilder *builder, const char *name, const GPtrArray *strings);

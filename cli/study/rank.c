@@ -44,8 +44,8 @@ add_options (GOptionContext *context, Options *options)
 {
   const GOptionEntry entries[] = {
     { "by", 0, 0, G_OPTION_ARG_STRING, &options->by,
-      "What is ranked, the smallest first: any number of a run, such as max_bytes (default: time_s, "
-      "and max_bytes where the network has no time)",
+      "What is ranked, the smallest first: time, mean_end, waits, or any number of a run, such as "
+      "max_bytes (default: time, and max_bytes where the network has no time)",
       "COLUMN" },
     { "model", 0, 0, G_OPTION_ARG_FILENAME, &options->model,
       "Rank by what a model of 'hopcast train' or 'hopcast correct' predicts", "MODEL" },
@@ -53,7 +53,9 @@ add_options (GOptionContext *context, Options *options)
       "With --model: also between which values this share of the results probably is, such as 0.9",
       "LEVEL" },
     { "tie", 0, 0, G_OPTION_ARG_DOUBLE, &options->tie,
-      "Share of the best of a place within which others share it (default: 0.01)", "X" },
+      "Share of the best of a place within which others share it, where there is one run of each "
+      "(default: 0.01); replicas tell by themselves",
+      "X" },
     { "case", 0, 0, G_OPTION_ARG_STRING, &options->wanted_case,
       "Only this case: its number, or those with TEXT in their name", "N|TEXT" },
     { "top", 0, 0, G_OPTION_ARG_INT, &options->top,
@@ -204,7 +206,7 @@ typedef struct {
   GPtrArray *of_case; /* (element-type GHashTable) [cases] mapping -> double *; absent: not known */
 } MoreColumn;
 
-/* A column of medians over the repetitions, as the predictions are; values NULL: no column. */
+/* A column of means over the runs, as the predictions are; values NULL: no column. */
 static void
 add_column (GArray *columns, const GPtrArray *rows, const char *name, const double *values)
 {
@@ -228,6 +230,41 @@ add_column (GArray *columns, const GPtrArray *rows, const char *name, const doub
     g_ptr_array_add (column.of_case, of_mapping);
   }
   g_array_append_val (columns, column);
+}
+
+/* The 95 % intervals of the means, where there are any. */
+static void
+add_intervals (GArray *columns, const GPtrArray *cases)
+{
+  const struct {
+    const char *name;
+    gsize offset;
+  } ends[] = { { "lower", offsetof (StudyRanked, lower) },
+               { "upper", offsetof (StudyRanked, upper) } };
+  gboolean any = FALSE;
+
+  for (gsize end = 0; end < G_N_ELEMENTS (ends); end++) {
+    MoreColumn column = { ends[end].name, NULL };
+
+    column.of_case = g_ptr_array_new_with_free_func ((GDestroyNotify) g_hash_table_unref);
+    for (guint number = 0; number < cases->len; number++) {
+      const GArray *ranked = ((StudyCase *) g_ptr_array_index (cases, number))->ranked;
+      GHashTable *of_mapping = g_hash_table_new_full (g_str_hash, g_str_equal, NULL, g_free);
+
+      for (guint at = 0; at < ranked->len; at++) {
+        const StudyRanked *entry = &g_array_index (ranked, StudyRanked, at);
+
+        any |= !isnan (entry->lower);
+        g_hash_table_insert (of_mapping, (gpointer) entry->mapping,
+                             g_memdup2 ((const char *) entry + ends[end].offset, sizeof (double)));
+      }
+      g_ptr_array_add (column.of_case, of_mapping);
+    }
+    if (any)
+      g_array_append_val (columns, column);
+    else
+      g_ptr_array_unref (column.of_case);
+  }
 }
 
 static void
@@ -354,6 +391,18 @@ rows_of (const Ranking *ranking, guint number)
   return rows;
 }
 
+/* Whether its times are one draw each. */
+static gboolean
+is_of_single_runs (const StudyCase *study_case)
+{
+  gboolean is_timed = strcmp (study_case->column, "time_s") == 0 &&
+                      strcmp (study_case->row->network, "packet") == 0;
+
+  for (guint i = 0; i < study_case->ranked->len; i++)
+    is_timed &= ranked_at (study_case, i)->n_runs == 1;
+  return is_timed && study_case->ranked->len > 1;
+}
+
 static void
 print_case (const Ranking *ranking, guint number, const CliRows *rows)
 {
@@ -393,6 +442,7 @@ print_ranking (const Ranking *ranking, CliFormat format)
 {
   g_autoptr (JsonBuilder) builder = json_builder_new ();
   guint n_printed = 0;
+  bool is_single = false;
 
   json_builder_begin_object (builder);
   cli_add_string (builder, "schema", "hopcast.ranking/1");
@@ -412,6 +462,7 @@ print_ranking (const Ranking *ranking, CliFormat format)
       cli_columns_print_csv_names (stdout, (const CliColumn *) columns->data, columns->len);
     if (!ranking->chosen[number])
       continue;
+    is_single |= is_of_single_runs (study_case);
     row = rows_of (ranking, number);
     rows = (CliRows){ (const CliColumn *) columns->data, columns->len, row, sizeof *row,
                       n_shown (ranking, study_case) };
@@ -446,6 +497,9 @@ print_ranking (const Ranking *ranking, CliFormat format)
   json_builder_end_array (builder);
   if (format == CLI_FORMAT_JSON)
     cli_print_object (stdout, builder);
+  if (format == CLI_FORMAT_TABLE && is_single)
+    puts ("\none run of each: its end is one draw, and moves by some 5 % in a congested exchange;\n"
+          "replicas = 4 in [runs] of the study tells by how much here");
   if (format == CLI_FORMAT_TABLE && ranking->note != NULL)
     cli_printf (stdout, "\n%s\n", ranking->note);
   if (format == CLI_FORMAT_TABLE && ranking->n_missing > 0) {
@@ -548,6 +602,7 @@ rank_store (StudyStore *store, const Options *options, GError **error)
                              &trouble);
     if (cases == NULL)
       return cli_refuse (error, "--by: %s", trouble->message);
+    add_intervals (columns, cases);
   }
   if (cases->len == 0)
     return cli_fail (error, "%s: no run is done yet", study_store_path (store));

@@ -5,13 +5,11 @@
 
 #include "cli/print/links.h"
 #include "cli/print/terminal.h"
-#include "study/store/row.h"
+#include "study/store/row_fields.h"
 
 #include <math.h>
 
-/* Dividing, unlike multiplying by 1e-12, gives the double closest to the decimal number. */
-#define PS_PER_SECOND 1e12
-#define HOT_LINKS     5
+#define HOT_LINKS 5
 
 void
 cli_add_features (JsonBuilder *builder, const double features[SIM_N_FEATURES], gboolean only_known)
@@ -23,100 +21,137 @@ cli_add_features (JsonBuilder *builder, const double features[SIM_N_FEATURES], g
   json_builder_end_object (builder);
 }
 
-/* Only the packet network has packets; the load network has no events. */
+/* A count of a run that knows it. */
 static void
-add_known (JsonBuilder *builder, const char *name, uint64_t value, gboolean known)
+add_count (JsonBuilder *builder, const StudyRow *row, const char *name)
 {
-  if (known)
-    cli_add_integer (builder, name, value);
+  const StudyField *field = study_row_find_field (name);
+
+  if (study_row_knows (row, field))
+    cli_add_integer (builder, name, study_row_integer (row, field));
   else
     cli_add_number (builder, name, (double) NAN);
 }
 
+/* A time, and how it differs between replicas. */
+static void
+add_time (JsonBuilder *builder, const StudyRow *row, const GPtrArray *replicas, const char *name)
+{
+  cli_add_number (builder, name, study_row_number (row, study_row_find_field (name)));
+  if (replicas != NULL) {
+    StudySpread spread = study_rows_spread (replicas, name);
+    g_autofree char *interval = g_strconcat (name, "_interval", NULL);
+    g_autofree char *range = g_strconcat (name, "_range", NULL);
+
+    cli_add_pair (builder, interval, spread.lower, spread.upper);
+    cli_add_pair (builder, range, spread.least, spread.most);
+  }
+}
+
 static JsonNode *
-record_new (const CliRunInputs *inputs, const SimRun *run, gboolean has_time)
+record_new (const StudyRow *row, const GPtrArray *replicas)
 {
   g_autoptr (JsonBuilder) builder = json_builder_new ();
-  StudyRankSummary summary = study_rank_summary (&run->result);
+  g_autoptr (GPtrArray) warnings = g_ptr_array_new ();
 
+  for (char **warning = row->warnings; *warning != NULL; warning++)
+    g_ptr_array_add (warnings, *warning);
   json_builder_begin_object (builder);
   cli_add_string (builder, "schema", "hopcast.run/1");
-  cli_add_string (builder, "key", run->key);
-  cli_add_string (builder, "trace", inputs->trace);
-  cli_add_string (builder, "machine", inputs->machine->spec);
-  cli_add_string (builder, "mapping", inputs->mapping->name);
-  cli_add_string (builder, "network", inputs->network);
-  cli_add_string (builder, "routing", inputs->routing);
-  cli_add_string (builder, "grain", inputs->grain);
-  cli_add_integer (builder, "ranks", inputs->mapping->n_ranks);
-  cli_add_integer (builder, "nodes", topo_shape_nodes (&inputs->machine->shape));
-  cli_add_integer (builder, "links", run->counters->n_links);
-  cli_add_number (builder, "time_s",
-                  has_time ? (double) run->result.time_ps / PS_PER_SECOND : (double) NAN);
-  cli_add_number (builder, "compute_s_avg", has_time ? summary.compute_s_avg : (double) NAN);
-  cli_add_number (builder, "wait_s_avg", has_time ? summary.wait_s_avg : (double) NAN);
-  cli_add_number (builder, "wait_s_max", has_time ? summary.wait_s_max : (double) NAN);
-  cli_add_integer (builder, "messages", run->result.messages);
-  cli_add_integer (builder, "message_bytes", run->result.message_bytes);
-  add_known (builder, "packets", run->counters->packets, run->counters->has_buffers);
-  add_known (builder, "packet_hops", run->counters->packet_hops, run->counters->has_buffers);
-  add_known (builder, "events", run->counters->events, has_time);
-  cli_add_number (builder, "wall_s", run->wall_s);
-  cli_add_integer (builder, "peak_rss_bytes", run->peak_rss_bytes);
-  cli_add_strings (builder, "warnings", run->warnings);
-  cli_add_features (builder, run->features, FALSE);
+  cli_add_string (builder, "key", row->key);
+  cli_add_string (builder, "trace", row->trace);
+  cli_add_string (builder, "machine", row->machine);
+  cli_add_string (builder, "mapping", row->mapping);
+  cli_add_string (builder, "network", row->network);
+  cli_add_string (builder, "routing", row->routing);
+  cli_add_string (builder, "shrink", row->shrink);
+  cli_add_integer (builder, "shrink_factor", row->shrink_factor);
+  cli_add_integer (builder, "replicas", replicas == NULL ? 1 : replicas->len);
+  cli_add_number (builder, "jitter_s", row->jitter_s);
+  cli_add_integer (builder, "seed", row->seed);
+  cli_add_integer (builder, "ranks", row->ranks);
+  cli_add_integer (builder, "nodes", row->nodes);
+  cli_add_integer (builder, "links", row->links);
+  add_time (builder, row, replicas, "time_s");
+  add_time (builder, row, replicas, "mean_end_s");
+  cli_add_number (builder, "compute_s_avg", row->compute_s_avg);
+  cli_add_number (builder, "wait_s_avg", row->wait_s_avg);
+  cli_add_number (builder, "wait_s_max", row->wait_s_max);
+  cli_add_integer (builder, "messages", row->messages);
+  cli_add_integer (builder, "message_bytes", row->message_bytes);
+  add_count (builder, row, "packets");
+  add_count (builder, row, "packet_hops");
+  add_count (builder, row, "events");
+  cli_add_number (builder, "wall_s", row->wall_s);
+  cli_add_integer (builder, "peak_rss_bytes", row->peak_rss_bytes);
+  cli_add_strings (builder, "warnings", warnings);
+  cli_add_features (builder, row->features, FALSE);
+  if (replicas != NULL) {
+    cli_begin_object (builder, "features_interval");
+    for (guint feature = 0; feature < SIM_N_FEATURES; feature++) {
+      const char *name = sim_feature_name ((SimFeature) feature);
+      StudySpread spread = study_rows_spread (replicas, name);
+
+      cli_add_pair (builder, name, spread.lower, spread.upper);
+    }
+    json_builder_end_object (builder);
+  }
   json_builder_end_object (builder);
   return json_builder_get_root (builder);
 }
 
+/* --- As a table --- */
+
+/* Of replicas the mean, with its 95 % interval, and the least and the most. */
 static void
-print_table (FILE *out, const CliRunInputs *inputs, const SimRun *run, gboolean has_time)
+print_time (FILE *out, const char *label, const StudyRow *row, const GPtrArray *replicas,
+            const char *name)
 {
-  static const SimFeature top[] = {
-    SIM_FEATURE_AVG_HOPS_PER_BYTE, SIM_FEATURE_MAX_DILATION, SIM_FEATURE_AVG_BYTES,
-    SIM_FEATURE_MAX_BYTES,         SIM_FEATURE_MAX_BUFFER,   SIM_FEATURE_MAX_DELAY,
-    SIM_FEATURE_MAX_FIFO,
-  };
-  const TopoMachine *machine = inputs->machine;
-  const SimCounters *counters = run->counters;
-  StudyRankSummary summary = study_rank_summary (&run->result);
+  fprintf (out, "  %-18s %14.9f s", label, study_row_number (row, study_row_find_field (name)));
+  if (replicas != NULL) {
+    StudySpread spread = study_rows_spread (replicas, name);
+
+    if (spread.mean > 0)
+      fprintf (out, " +- %.2g %%", 100 * (spread.upper / spread.mean - 1));
+    fprintf (out, ", %.9f to %.9f", spread.least, spread.most);
+  }
+  fputc ('\n', out);
+}
+
+/* The width of what the replicas gave, as a share of their mean. */
+static double
+relative_range (const GPtrArray *replicas, const char *name)
+{
+  StudySpread spread = study_rows_spread (replicas, name);
+
+  return spread.mean > 0 ? (spread.most - spread.least) / spread.mean : 0;
+}
+
+/* Ends that differ by less than the first cannot be told apart on a machine; by more than the second,
+ * a single run says little. */
+#define CALM_RANGE    0.005
+#define CHAOTIC_RANGE 0.03
+
+static void
+print_sensitivity (FILE *out, const StudyRow *row, const GPtrArray *replicas)
+{
+  double range = relative_range (replicas, "time_s");
+
+  fprintf (out, "  %-18s %u, whose ranks start within %.3g us\n", "replicas", replicas->len,
+           row->jitter_s * 1e6);
+  fprintf (out, "  %-18s the end moves by %.2g %%, the mean end of ranks by %.2g %%: %s\n",
+           "sensitivity", 100 * range, 100 * relative_range (replicas, "mean_end_s"),
+           range < CALM_RANGE      ? "it does not matter when ranks start"
+           : range < CHAOTIC_RANGE ? "it matters a little when ranks start"
+                                   : "one run's end is one draw; compare means of replicas");
+}
+
+static void
+print_links (FILE *out, const TopoMachine *machine, const SimCounters *counters)
+{
   uint32_t links[HOT_LINKS], n_links = cli_links_hottest (counters, links, HOT_LINKS);
   g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
   int width = 18; /* of the first column elsewhere */
-
-  cli_print_heading (out, "run");
-  cli_printf (out, "  %-18s %s, %u ranks\n", "trace", inputs->trace, inputs->mapping->n_ranks);
-  cli_printf (out, "  %-18s %s, %u nodes, %u links\n", "machine", machine->spec,
-              topo_shape_nodes (&machine->shape), counters->n_links);
-  if (machine->fabric)
-    cli_printf (out, "  %-18s %s%s, %u cores\n", "node", machine->node->source,
-                topo_machine_assumes_node (machine) ? " (assumed)" : "", machine->node->n_cores);
-  cli_printf (out, "  %-18s %s, %u slots per node\n", "mapping", inputs->mapping->name,
-              machine->ranks_per_node);
-  fprintf (out, "  %-18s %s, %s routing\n", "network", inputs->network, inputs->routing);
-  if (has_time) {
-    cli_print_heading (out, "time");
-    fprintf (out, "  %-18s %14.9f s\n", "end of last rank",
-             (double) run->result.time_ps / PS_PER_SECOND);
-    fprintf (out, "  %-18s %14.9f s\n", "compute, average", summary.compute_s_avg);
-    fprintf (out, "  %-18s %14.9f s\n", "wait, average", summary.wait_s_avg);
-    fprintf (out, "  %-18s %14.9f s\n", "wait, maximum", summary.wait_s_max);
-  }
-  cli_print_heading (out, "traffic");
-  fprintf (out, "  %-18s %14" G_GUINT64_FORMAT "\n", "messages", run->result.messages);
-  fprintf (out, "  %-18s %14" G_GUINT64_FORMAT "\n", "message bytes", run->result.message_bytes);
-  if (counters->packets > 0)
-    fprintf (out, "  %-18s %14" G_GUINT64_FORMAT "  %" G_GUINT64_FORMAT " packet hops\n", "packets",
-             counters->packets, counters->packet_hops);
-
-  cli_print_heading (out, "congestion");
-  for (gsize i = 0; i < G_N_ELEMENTS (top); i++) {
-    double value = run->features[top[i]];
-
-    if (!isnan (value))
-      fprintf (out, value < 1e5 ? "  %-18s %14.6g %s\n" : "  %-18s %14.0f %s\n",
-               sim_feature_name (top[i]), value, sim_feature_unit (top[i]));
-  }
 
   if (n_links > 0)
     cli_print_heading (out, "hottest links");
@@ -136,6 +171,59 @@ print_table (FILE *out, const CliRunInputs *inputs, const SimRun *run, gboolean 
                link->received_packets, link->buffered_packets);
     fputc ('\n', out);
   }
+}
+
+static void
+print_table (FILE *out, const CliRunInputs *inputs, const StudyRow *row,
+             const SimCounters *counters, const GPtrArray *replicas)
+{
+  static const SimFeature top[] = {
+    SIM_FEATURE_AVG_HOPS_PER_BYTE, SIM_FEATURE_MAX_DILATION, SIM_FEATURE_AVG_BYTES,
+    SIM_FEATURE_MAX_BYTES,         SIM_FEATURE_MAX_BUFFER,   SIM_FEATURE_MAX_DELAY,
+    SIM_FEATURE_MAX_FIFO,
+  };
+  const TopoMachine *machine = inputs->machine;
+
+  cli_print_heading (out, "run");
+  cli_printf (out, "  %-18s %s, %u ranks\n", "trace", inputs->trace, inputs->mapping->n_ranks);
+  cli_printf (out, "  %-18s %s, %u nodes, %u links\n", "machine", machine->spec, row->nodes,
+              row->links);
+  if (machine->fabric)
+    cli_printf (out, "  %-18s %s%s, %u cores\n", "node", machine->node->source,
+                topo_machine_assumes_node (machine) ? " (assumed)" : "", machine->node->n_cores);
+  cli_printf (out, "  %-18s %s, %u slots per node\n", "mapping", inputs->mapping->name,
+              machine->ranks_per_node);
+  fprintf (out, "  %-18s %s, %s routing\n", "network", inputs->network, inputs->routing);
+  if (row->shrink_factor > 1)
+    fprintf (out, "  %-18s shrunk %u: a packet stands for so many of a long message\n", "messages",
+             row->shrink_factor);
+  if (!isnan (row->time_s)) {
+    cli_print_heading (out, "time");
+    print_time (out, "end of last rank", row, replicas, "time_s");
+    print_time (out, "end, average", row, replicas, "mean_end_s");
+    fprintf (out, "  %-18s %14.9f s\n", "compute, average", row->compute_s_avg);
+    fprintf (out, "  %-18s %14.9f s\n", "wait, average", row->wait_s_avg);
+    fprintf (out, "  %-18s %14.9f s\n", "wait, maximum", row->wait_s_max);
+  }
+  if (replicas != NULL)
+    print_sensitivity (out, row, replicas);
+  cli_print_heading (out, "traffic");
+  fprintf (out, "  %-18s %14" G_GUINT64_FORMAT "\n", "messages", row->messages);
+  fprintf (out, "  %-18s %14" G_GUINT64_FORMAT "\n", "message bytes", row->message_bytes);
+  if (row->packets > 0)
+    fprintf (out, "  %-18s %14" G_GUINT64_FORMAT "  %" G_GUINT64_FORMAT " packet hops\n", "packets",
+             row->packets, row->packet_hops);
+
+  cli_print_heading (out, "congestion");
+  for (gsize i = 0; i < G_N_ELEMENTS (top); i++) {
+    double value = row->features[top[i]];
+
+    if (!isnan (value))
+      fprintf (out, value < 1e5 ? "  %-18s %14.6g %s\n" : "  %-18s %14.0f %s\n",
+               sim_feature_name (top[i]), value, sim_feature_unit (top[i]));
+  }
+  if (counters != NULL)
+    print_links (out, machine, counters);
 }
 
 /* In CSV the features are columns like the others: a table for predictors. */
@@ -160,15 +248,15 @@ cli_features_print (FILE *out, JsonNode *record, CliFormat format)
 }
 
 void
-cli_record_print (FILE *out, const CliRunInputs *inputs, const SimRun *run, gboolean has_time,
-                  CliFormat format)
+cli_record_print (FILE *out, const CliRunInputs *inputs, const StudyRow *row,
+                  const SimCounters *counters, const GPtrArray *replicas, CliFormat format)
 {
   g_autoptr (JsonNode) record = NULL;
 
   if (format == CLI_FORMAT_TABLE) {
-    print_table (out, inputs, run, has_time);
+    print_table (out, inputs, row, counters, replicas);
     return;
   }
-  record = record_new (inputs, run, has_time);
+  record = record_new (row, replicas);
   cli_features_print (out, record, format);
 }

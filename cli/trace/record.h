@@ -6,18 +6,20 @@
 #pragma once
 
 #include "cli/print/output.h"
-#include "sim/run.h"
+#include "study/replicas.h"
 
 /* The inputs of a run and their names. */
 typedef struct {
-  const char *trace, *network, *routing, *grain;
+  const char *trace, *network, *routing;
   const TopoMachine *machine;
   const TopoMapping *mapping;
 } CliRunInputs;
 
-/* The record as CSV or JSON; a table has the time, waits, the main features and the hottest links. */
-void cli_record_print (FILE *out, const CliRunInputs *inputs, const SimRun *run, gboolean has_time,
-                       CliFormat format);
+/* The record as CSV or JSON; a table has the time, waits, the main features and the hottest links.
+ * row: the run with its inputs, or the mean of its replicas (element-type StudyRow; NULL: there is
+ * one run).  counters: NULL: not known. */
+void cli_record_print (FILE *out, const CliRunInputs *inputs, const StudyRow *row,
+                       const SimCounters *counters, const GPtrArray *replicas, CliFormat format);
 
 /* Prints a record with a member "features" of cli_add_features().  In CSV its members become members
  * of the record. */

@@ -34,7 +34,7 @@ fixture_new (const char *trace_name)
   char *text = NULL;
   size_t length;
   FILE *out = open_memstream (&text, &length);
-  CliRunInputs inputs = { trace_name, "packet", "default", "exact", NULL, NULL };
+  CliRunInputs inputs = { trace_name, "packet", "default", NULL, NULL };
 
   f->machine = topo_machine_new ("torus:2x2", &error);
   f->mapping = topo_mapping_new (NULL, f->machine, 2, &error);

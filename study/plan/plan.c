@@ -281,12 +281,14 @@ study_plan_row (const StudyPlan *plan, guint run)
   row->mapping_hash = g_strdup (it->mapping_hash);
   row->network = g_strdup (study_network_names[it->network]);
   row->routing = g_strdup (study_routing_names[it->policy]);
-  row->grain = g_strdup ("exact");
+  row->shrink = sim_shrink_text (it->shrink);
   row->version = g_strdup (PACKAGE_VERSION);
   row->ranks = trace->n_ranks;
   row->compute_scale = it->compute_scale;
   row->seed = it->seed;
   row->repetition = it->repetition;
+  row->replica = it->replica;
+  row->jitter_s = (double) it->jitter_ps / 1e12;
   row->error = g_strdup (it->problem);
   return row;
 }
@@ -515,12 +517,15 @@ key_of_texts (const StudyPlan *plan, const StudyPlanRun *run)
   g_autoptr (GChecksum) sum = g_checksum_new (G_CHECKSUM_SHA256);
   g_autofree char *numbers = g_strdup_printf ("%d %d %a %" G_GUINT64_FORMAT, (int) run->network,
                                               (int) run->policy, run->compute_scale, run->seed);
+  g_autofree char *shrink = sim_shrink_text (run->shrink);
 
   add_text (sum, "not made by " PACKAGE_VERSION);
   add_text (sum, trace->text);
   add_text (sum, machine->text);
   add_text (sum, run->mapping);
   add_text (sum, numbers);
+  if (!sim_shrink_is_off (run->shrink))
+    add_text (sum, shrink);
   return g_strdup (g_checksum_get_string (sum));
 }
 
@@ -582,7 +587,9 @@ run_new (Resolve *resolve, guint trace, const MadeMapping *made, const StudyPlan
   const SimRunOptions options = { .network = run->network,
                                   .policy = run->policy,
                                   .compute_scale = run->compute_scale,
-                                  .seed = run->seed };
+                                  .seed = run->seed,
+                                  .jitter_ps = run->jitter_ps,
+                                  .shrink = run->shrink };
 
   run->trace = trace;
   run->machine = made->machine;
@@ -629,6 +636,30 @@ typedef struct {
   GArray *series;     /* (element-type Series) in the order of the plan */
 } Pair;
 
+/* All repetitions and replicas of a run.  What has no time has no replicas. */
+static void
+add_series (Pair *pair, const StudyPlanFile *file, StudyPlanRun *pattern)
+{
+  guint n_replicas = file->replicas;
+
+  if (pattern->network == SIM_NETWORK_LOAD) {
+    pattern->jitter_ps = 0;
+    n_replicas = 1;
+  }
+  for (guint repetition = 0; repetition < file->repetitions; repetition++)
+    for (guint replica = 0; replica < n_replicas; replica++) {
+      Series series = { .pattern = *pattern };
+
+      if (!study_values_allow (&file->values, pair->binding, "seed", (int) repetition))
+        continue;
+      series.pattern.seed = file->seed + repetition + replica;
+      series.pattern.repetition = repetition;
+      series.pattern.replica = replica;
+      series.runs = g_ptr_array_new ();
+      g_array_append_val (pair->series, series);
+    }
+}
+
 static Pair
 pair_new (const StudyPlanFile *file, const StudyTrace *trace, const StudyMachine *machine)
 {
@@ -643,19 +674,21 @@ pair_new (const StudyPlanFile *file, const StudyTrace *trace, const StudyMachine
   for (guint network = 0; network < file->networks->len; network++)
     for (guint routing = 0; routing < file->routings->len; routing++)
       for (guint scale = 0; scale < file->compute_scales->len; scale++)
-        for (guint repetition = 0; repetition < file->repetitions; repetition++) {
-          Series series = {
-            .pattern = { .network = (SimNetworkKind) g_array_index (file->networks, int, network),
-                         .policy = (RoutePolicy) g_array_index (file->routings, int, routing),
-                         .compute_scale = g_array_index (file->compute_scales, double, scale),
-                         .seed = file->seed + repetition,
-                         .repetition = repetition }
+        for (guint shrink = 0; shrink < file->shrinks->len; shrink++) {
+          SimNetworkKind kind = (SimNetworkKind) g_array_index (file->networks, int, network);
+          StudyPlanRun pattern = {
+            .network = kind,
+            .policy = (RoutePolicy) g_array_index (file->routings, int, routing),
+            .compute_scale = g_array_index (file->compute_scales, double, scale),
+            .jitter_ps = file->jitter_ps,
+            .shrink = g_array_index (file->shrinks, SimShrink, shrink),
           };
 
-          if (!study_values_allow (values, pair.binding, "seed", (int) repetition))
-            continue;
-          series.runs = g_ptr_array_new ();
-          g_array_append_val (pair.series, series);
+          /* Other networks have no packets: once is enough. */
+          if (kind != SIM_NETWORK_PACKET)
+            pattern.shrink = (SimShrink){ 0 };
+          if (kind == SIM_NETWORK_PACKET || shrink == 0)
+            add_series (&pair, file, &pattern);
         }
   return pair;
 }

@@ -12,12 +12,14 @@
  *   [mappings]  mapping = ...;...   whatever --mapping takes, recipes included, or
  *               default; family = sc13;..., file = FILE (a mapping per line),
  *               skip-unfit
- *   [runs]      network, routing (lists), repetitions, seed, keep-links, keep-ranks
+ *   [runs]      network, routing, shrink (lists), repetitions, replicas, jitter, seed,
+ *               keep-links, keep-ranks
  *   [NAME]      values = ...;...    {NAME} in a text above stands for each
  *
  * The runs are the cross product, mappings innermost, so that the runs of one
  * trace and machine are together; a {NAME} stands for the same value all over a
- * run.  Repetition r has the seed seed + r, which {seed} in a text stands for. */
+ * run.  Repetition r has the seed seed + r, which {seed} in a text stands for; its
+ * replica k starts its ranks by the seed seed + r + k. */
 #pragma once
 
 #include "study/study_error.h"
@@ -59,7 +61,9 @@ typedef struct {
   RoutePolicy policy;
   double compute_scale;
   uint64_t seed;
-  uint32_t repetition;
+  uint32_t repetition, replica;
+  int64_t jitter_ps;
+  SimShrink shrink;
   char *key;          /* sim_run()'s, or a hash of the texts when there is a problem */
   char *mapping_hash; /* study_mapping_hash(); NULL: problem */
   char *problem;      /* why it cannot be made: the row's error; NULL: nothing known */

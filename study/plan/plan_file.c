@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/words.h"
+#include "study/inputs.h"
 #include "study/study_error.h"
 #include "topology/keyfile.h"
 
@@ -283,16 +284,18 @@ get_integers (const StudyPlanFile *file, const char *group, const char *key, int
 /* As many as a pattern may have. */
 #define MAX_TRACE_RANKS (1 << 24)
 #define MAX_REPETITIONS 1000000
+#define MAX_REPLICAS    10000
 
 static const char *const groups[] = { "study", "traces", "machines", "mappings", "runs", NULL };
 
 /* The keys of each, in the same order. */
-static const char *const keys_of_group[][8] = {
+static const char *const keys_of_group[][10] = {
   { "name", "store" },
   { "trace", "trace-ranks", "allow-lossy", "from-region", "compute-scale" },
   { "machine", "ranks-per-node", "cores", "pattern", "set" },
   { "mapping", "family", "file", "skip-unfit" },
-  { "network", "routing", "repetitions", "seed", "keep-links", "keep-ranks" },
+  { "network", "routing", "shrink", "repetitions", "replicas", "jitter", "seed", "keep-links",
+    "keep-ranks" },
 };
 
 /* In the order of SimNetworkKind and of RoutePolicy. */
@@ -397,6 +400,45 @@ get_choices (const StudyPlanFile *file, const char *key, const char *const *name
   return TRUE;
 }
 
+/* Off when the key is not there. */
+static gboolean
+get_shrinks (const StudyPlanFile *file, GArray *shrinks, GError **error)
+{
+  g_auto (GStrv) list = NULL;
+  SimShrink shrink = { 0 };
+
+  if (!get_list (file, "runs", "shrink", &list, error))
+    return FALSE;
+  for (char **text = list; *text != NULL; text++) {
+    if (!sim_shrink_parse (*text, &shrink))
+      return refuse (file, "runs", "shrink", error,
+                     "\"%s\" is none of off, auto, auto:screen and numbers from 2 on", *text);
+    g_array_append_val (shrinks, shrink);
+  }
+  if (shrinks->len == 0)
+    g_array_append_val (shrinks, shrink);
+  return TRUE;
+}
+
+/* Replicas that start at once would all be the same. */
+static gboolean
+get_replicas (StudyPlanFile *file, GError **error)
+{
+  g_autofree char *text = get_text (file, "runs", "jitter");
+  g_autoptr (GError) trouble = NULL;
+  guint64 replicas = 1;
+
+  if (!get_number (file, "runs", "replicas", 1, MAX_REPLICAS, &replicas, error))
+    return FALSE;
+  file->replicas = (guint) replicas;
+  file->jitter_ps = replicas > 1 ? STUDY_JITTER_PS : 0;
+  if (text != NULL && !study_jitter_parse (text, &file->jitter_ps, &trouble))
+    return refuse (file, "runs", "jitter", error, "%s", trouble->message);
+  if (replicas > 1 && file->jitter_ps == 0)
+    return refuse (file, "runs", "replicas", error, "without jitter all of them are the same run");
+  return TRUE;
+}
+
 /* The list of a key that a study needs must not be empty. */
 static gboolean
 require (const StudyPlanFile *file, const char *group, const char *key, char *const *list,
@@ -491,6 +533,7 @@ study_plan_file_load (const char *path, GError **error)
   file->patterns = g_array_new (FALSE, FALSE, sizeof (int));
   file->networks = g_array_new (FALSE, FALSE, sizeof (int));
   file->routings = g_array_new (FALSE, FALSE, sizeof (int));
+  file->shrinks = g_array_new (FALSE, FALSE, sizeof (SimShrink));
   file->values.all = g_array_new (FALSE, TRUE, sizeof (StudyValue));
   g_array_set_clear_func (file->values.all, value_clear);
   file->keys = topo_keyfile_load (path, error);
@@ -528,6 +571,7 @@ study_plan_file_load (const char *path, GError **error)
   /* [runs] */
   if (!get_choices (file, "network", study_network_names, file->networks, error) ||
       !get_choices (file, "routing", study_routing_names, file->routings, error) ||
+      !get_shrinks (file, file->shrinks, error) || !get_replicas (file, error) ||
       !get_number (file, "runs", "repetitions", 1, MAX_REPETITIONS, &repetitions, error) ||
       !get_number (file, "runs", "seed", 0, G_MAXINT64 - MAX_REPETITIONS, &file->seed, error) ||
       !get_flag (file, "runs", "keep-links", &file->keep_links, error) ||
@@ -559,6 +603,7 @@ study_plan_file_free (StudyPlanFile *file)
   g_array_unref (file->patterns);
   g_array_unref (file->networks);
   g_array_unref (file->routings);
+  g_array_unref (file->shrinks);
   g_clear_pointer (&file->values.all, g_array_unref);
   g_free (file->from_region);
   g_free (file->cores);

@@ -40,7 +40,9 @@ struct StudyPlanFile {
   gboolean skip_unfit;
   GArray *networks; /* (element-type int) SimNetworkKind */
   GArray *routings; /* (element-type int) RoutePolicy */
-  guint repetitions;
+  GArray *shrinks;  /* (element-type SimShrink) */
+  guint repetitions, replicas;
+  int64_t jitter_ps;
   uint64_t seed;
   gboolean keep_links, keep_ranks;
   StudyValues values;

@@ -16,9 +16,14 @@ listing (const StudyPlan *plan)
   for (guint at = 0; at < plan->runs->len; at++) {
     g_autoptr (StudyRow) row = study_plan_row (plan, at);
 
-    g_string_append_printf (text, "%s | %s | %s | %s %s %g %u\n", row->trace, row->machine,
+    g_string_append_printf (text, "%s | %s | %s | %s %s %g %u", row->trace, row->machine,
                             row->mapping, row->network, row->routing, row->compute_scale,
                             (guint) row->seed);
+    if (row->replica > 0)
+      g_string_append_printf (text, " replica %u", row->replica);
+    if (strcmp (row->shrink, "off") != 0)
+      g_string_append_printf (text, " shrink %s", row->shrink);
+    g_string_append_c (text, '\n');
   }
   return g_string_free (text, FALSE);
 }
@@ -52,6 +57,15 @@ test_runs (void)
   BOTH_MAPPINGS (trace, "packet default 0.5 5") \
   BOTH_MAPPINGS (trace, "load default 1 5") BOTH_MAPPINGS (trace, "load default 0.5 5")
       ALL_RUNS (HALO) ALL_RUNS (LONG) },
+    /* Of the load network, which has no packets and no time, there is one run. */
+    { "replicas and shrunk messages",
+      "[traces]\ntrace = " HALO "\n[machines]\nmachine = torus:4x4\n"
+      "[runs]\nnetwork = packet;load\nshrink = off;4\nreplicas = 2\nseed = 5\n",
+      HALO " | torus:4x4 | ABT | packet default 1 5\n" HALO
+           " | torus:4x4 | ABT | packet default 1 6 replica 1\n" HALO
+           " | torus:4x4 | ABT | packet default 1 5 shrink 4\n" HALO
+           " | torus:4x4 | ABT | packet default 1 6 replica 1 shrink 4\n" HALO
+           " | torus:4x4 | ABT | load default 1 5\n" },
     { "settings",
       "[traces]\ntrace = " HALO "\n[machines]\nmachine = torus:4x4\nset = "
       "link.hop_latency=50ns\nranks-per-node=1;2\n[mappings]\nmapping = BAT;BAT\n"

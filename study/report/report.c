@@ -428,6 +428,8 @@ add_mapping (GString *json, Report *report, const StudyRanked *ranked, gboolean 
   g_string_append_c (json, '{');
   add_string_member (json, "name", ranked->mapping);
   add_number_member (json, "value", ranked->value);
+  add_number_member (json, "lower", ranked->lower);
+  add_number_member (json, "upper", ranked->upper);
   add_number_member (json, "gain", ranked->gain);
   add_number_member (json, "place", ranked->place);
   add_number_member (json, "runs", ranked->n_runs);
@@ -499,7 +501,7 @@ add_case (GString *json, Report *report, const StudyCase *study_case, Inputs *in
                      index_of (inputs->machines, inputs->machine_indices, machine_key, row));
   add_string_member (json, "network", row->network);
   add_string_member (json, "routing", row->routing);
-  add_string_member (json, "grain", row->grain);
+  add_string_member (json, "shrink", row->shrink);
   add_number_member (json, "compute_scale", row->compute_scale);
   add_number_member (json, "ranks", row->ranks);
   add_number_member (json, "ranks_per_node", row->ranks_per_node);

@@ -128,7 +128,7 @@ invent_run (const Inventor *it, guint number)
   row->mapping_hash = study_mapping_hash (places);
   row->network = g_strdup (it->network);
   row->routing = g_strdup ("default");
-  row->grain = g_strdup ("exact");
+  row->shrink = g_strdup ("off");
   row->version = g_strdup (PACKAGE_VERSION);
   row->ranks = it->n_ranks;
   row->ranks_per_node = it->machine->ranks_per_node;

@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "study/search/optimize.h"
 #include "base/random.h"
+#include "base/student.h"
+#include "study/inputs.h"
 #include "study/session/worker_pool.h"
 #include "study/study_error.h"
 
@@ -11,13 +13,6 @@
 
 /* With two the interval would be some thirteen times wider than their difference. */
 #define LEAST_PAIRS 3u
-
-/* Quantile 0.975 of Student's t, by degrees of freedom from 1 (any statistical table);
- * beyond, that of 30 is a little too wide. */
-static const double student_975[] = { 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306,
-                                      2.262,  2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120,
-                                      2.110,  2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064,
-                                      2.060,  2.056, 2.052, 2.048, 2.045, 2.042 };
 
 StudyGain
 study_gain_new (const double *default_s, const double *time_s, guint n_times)
@@ -45,8 +40,7 @@ study_gain_new (const double *default_s, const double *time_s, guint n_times)
 
     squares += off * off;
   }
-  half = student_975[MIN (n - 1, G_N_ELEMENTS (student_975)) - 1] * sqrt (squares / (n - 1)) *
-         sqrt (1 + 1.0 / n);
+  half = base_student_within (0.95, n - 1) * sqrt (squares / (n - 1)) * sqrt (1 + 1.0 / n);
   gain.low = expm1 (mean - half);
   gain.high = expm1 (mean + half);
   return gain;
@@ -113,6 +107,7 @@ typedef struct {
   const TopoMachine *machine; /* borrowed, as is the mapping */
   const TopoMapping *mapping;
   double compute_scale;
+  guint repeat; /* 0: on the machine as it is, its ranks start at once; else they start by it */
 } Trial;
 
 typedef struct {
@@ -141,7 +136,9 @@ make_trial (void *data, guint number, gboolean *spent)
   const SimRunOptions options = { .trace_path = plan->trace_path,
                                   .network = plan->network,
                                   .policy = plan->policy,
-                                  .compute_scale = trial->compute_scale };
+                                  .compute_scale = trial->compute_scale,
+                                  .seed = plan->seed + trial->repeat,
+                                  .jitter_ps = trial->repeat > 0 ? STUDY_JITTER_PS : 0 };
   g_autoptr (GError) error = NULL;
   g_autoptr (Trace) trace = trace_open (plan->trace_path, &plan->trace_options, &error);
   g_autoptr (SimRun) run = NULL;
@@ -240,9 +237,9 @@ simulate_range (Optimizer *optimizer, guint first, guint n)
   g_autofree TrialResult *results = g_new (TrialResult, n);
 
   for (guint i = 0; i < n; i++)
-    trials[i] =
-        (Trial){ optimizer->candidates->paths->machine,
-                 study_candidate (optimizer->candidates, first + i)->mapping, plan->compute_scale };
+    trials[i] = (Trial){ optimizer->candidates->paths->machine,
+                         study_candidate (optimizer->candidates, first + i)->mapping,
+                         plan->compute_scale, 0 };
   run_trials (optimizer, trials, n, results);
   for (guint i = 0; i < n; i++) {
     StudyCandidate *candidate = study_candidate (optimizer->candidates, first + i);
@@ -277,7 +274,7 @@ simulate_again (Optimizer *optimizer, const guint *finalists, guint n_finalists,
 
       trials[repeat * n_maps + map] =
           (Trial){ &machines[repeat], study_candidate (optimizer->candidates, which)->mapping,
-                   scale };
+                   scale, repeat + 1 };
     }
   }
   run_trials (optimizer, trials, n, results);

@@ -125,6 +125,8 @@ prepare (Job *job, guint run, GError **error)
                                   .policy = job->asked->policy,
                                   .compute_scale = job->asked->compute_scale,
                                   .seed = job->asked->seed,
+                                  .jitter_ps = job->asked->jitter_ps,
+                                  .shrink = job->asked->shrink,
                                   .paths = bench->paths };
   if (job->mapping == NULL)
     return FALSE;
@@ -156,7 +158,7 @@ simulate (Job *job, guint run_index, GError **error)
     refuse_changed (is_trace ? trace->text : job->asked->mapping, error);
     return NULL;
   }
-  if (job->asked->network == SIM_NETWORK_LOAD)
+  if (job->asked->network == SIM_NETWORK_LOAD || !sim_shrink_is_off (job->asked->shrink))
     job->options.traffic = find_traffic (bench);
   run = sim_run (bench->trace, bench->paths->machine, job->mapping, &job->options, error);
   if (run != NULL && !trace_is_unchanged (bench->trace)) {
@@ -217,6 +219,7 @@ study_bench_measure (StudyBench *bench, guint run, StudyBenchSize *size)
   *size = (StudyBenchSize){ 0 };
   if (job.asked->problem == NULL && prepare (&job, run, NULL)) {
     job.options.network = SIM_NETWORK_LOAD;
+    job.options.shrink = (SimShrink){ 0 };
     job.options.traffic = find_traffic (bench);
     size->read_s = (double) (g_get_monotonic_time () - begin_us) * 1e-6;
     made = sim_run (bench->trace, bench->paths->machine, job.mapping, &job.options, NULL);

@@ -179,14 +179,14 @@ test_tables (void)
   assert_has (csv, "\n" FIXTURE_KEY (
                        "00") ",gen:halo2d," FIXTURE_TRACE ",bgq:32," FIXTURE_MACHINE ",map-0,cc"
                              "00000000000000000000000000000000000000000000000000000000000000"
-                             ",packet,default,exact,");
+                             ",packet,default,off,");
   assert_has (csv, ",failed,\"no, \"\"never\"\"\n\",");
   timed = exported (store, STUDY_EXPORT_RUNS, STUDY_EXPORT_CSV, TRUE);
   assert_has (timed, ",warnings,wall_s,peak_rss_bytes\n");
   assert_has (timed, ",0.25,1048576\n");
   lines = exported (store, STUDY_EXPORT_RUNS, STUDY_EXPORT_JSONL, FALSE);
   assert_has (lines, "{\"key\":\"" FIXTURE_KEY ("00") "\",\"trace\":\"gen:halo2d\",");
-  assert_has (lines, "\"error\":null,\"time_s\":0.1,\"compute_s_avg\":null,");
+  assert_has (lines, "\"error\":null,\"time_s\":0.1,\"mean_end_s\":null,\"compute_s_avg\":null,");
   assert_has (lines, "\"error\":\"no, \\\"never\\\"\\u000a\"");
   array = exported (store, STUDY_EXPORT_RUNS, STUDY_EXPORT_JSON, FALSE);
   g_assert_cmpint (array[0], ==, '[');

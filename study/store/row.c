@@ -22,14 +22,16 @@ static const StudyField head[] = {
   FIELD (TEXT, trace_hash, NULL),    FIELD (TEXT, machine, NULL),
   FIELD (TEXT, machine_hash, NULL),  FIELD (TEXT, mapping, NULL),
   FIELD (TEXT, mapping_hash, NULL),  FIELD (TEXT, network, NULL),
-  FIELD (TEXT, routing, NULL),       FIELD (TEXT, grain, NULL),
+  FIELD (TEXT, routing, NULL),       FIELD (TEXT, shrink, NULL),
   FIELD (TEXT, version, NULL),       FIELD (U32, ranks, NULL),
   FIELD (U32, ranks_per_node, NULL), FIELD (U32, nodes, NULL),
   FIELD (U32, links, NULL),          FIELD (REAL, compute_scale, NULL),
   FIELD (U64, seed, NULL),           FIELD (U32, repetition, NULL),
+  FIELD (U32, replica, NULL),        FIELD (REAL, jitter_s, "s"),
   FIELD (STATUS, status, NULL),      FIELD (TEXT, error, NULL),
-  FIELD (REAL, time_s, "s"),         FIELD (REAL, compute_s_avg, "s"),
-  FIELD (REAL, wait_s_avg, "s"),     FIELD (REAL, wait_s_max, "s"),
+  FIELD (REAL, time_s, "s"),         FIELD (REAL, mean_end_s, "s"),
+  FIELD (REAL, compute_s_avg, "s"),  FIELD (REAL, wait_s_avg, "s"),
+  FIELD (REAL, wait_s_max, "s"),     FIELD (U32, shrink_factor, NULL),
   FIELD (U64, messages, NULL),       FIELD (U64, message_bytes, "bytes"),
   FIELD (U64, packets, NULL),        FIELD (U64, packet_hops, NULL),
   FIELD (U64, events, NULL),
@@ -143,9 +145,9 @@ study_row_knows (const StudyRow *row, const StudyField *field)
   case STUDY_FIELD_U64:
   default: break;
   }
-  /* The counts from messages on are results.  Only the packet network has packets, and load has
+  /* The counts from the factor on are results.  Only the packet network has packets, and load has
    * no events. */
-  if (field->offset < G_STRUCT_OFFSET (StudyRow, messages))
+  if (field->offset < G_STRUCT_OFFSET (StudyRow, shrink_factor))
     return TRUE;
   if (row->status != STUDY_DONE)
     return FALSE;
@@ -195,11 +197,13 @@ study_rank_summary (const SimReplayResult *result)
   for (uint32_t rank = 0; result->ranks != NULL && rank < result->n_ranks; rank++) {
     double wait_s = (double) result->ranks[rank].wait_ps / PS_PER_SECOND;
 
+    summary.mean_end_s += (double) result->ranks[rank].end_ps / PS_PER_SECOND;
     summary.compute_s_avg += (double) result->ranks[rank].compute_ps / PS_PER_SECOND;
     summary.wait_s_avg += wait_s;
     summary.wait_s_max = MAX (summary.wait_s_max, wait_s);
   }
   if (result->n_ranks > 0) {
+    summary.mean_end_s /= result->n_ranks;
     summary.compute_s_avg /= result->n_ranks;
     summary.wait_s_avg /= result->n_ranks;
   }
@@ -218,10 +222,12 @@ study_row_take (StudyRow *row, const SimRun *run, SimNetworkKind network, gboole
     StudyRankSummary summary = study_rank_summary (&run->result);
 
     row->time_s = (double) run->result.time_ps / PS_PER_SECOND;
+    row->mean_end_s = summary.mean_end_s;
     row->compute_s_avg = summary.compute_s_avg;
     row->wait_s_avg = summary.wait_s_avg;
     row->wait_s_max = summary.wait_s_max;
   }
+  row->shrink_factor = run->shrink;
   row->links = run->counters->n_links;
   row->messages = run->result.messages;
   row->message_bytes = run->result.message_bytes;

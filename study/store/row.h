@@ -21,17 +21,20 @@ typedef struct {
   char *machine_hash; /* study_machine_hash(): key of the store's machines */
   char *mapping;      /* as the study names it: "ABCDET", a recipe, a path */
   char *mapping_hash; /* study_mapping_hash(): key of the store's placements */
-  char *network, *routing, *grain;
-  char *version; /* of hopcast */
+  char *network, *routing, *shrink; /* as options name them */
+  char *version;                    /* of hopcast */
   uint32_t ranks, ranks_per_node, nodes, links;
   double compute_scale;
   uint64_t seed;
-  uint32_t repetition; /* 0, 1 ... */
+  uint32_t repetition, replica; /* 0, 1 ... */
+  double jitter_s;              /* SimRunOptions.jitter_ps */
 
   /* Results; of a failed run only the error. */
   StudyStatus status;
   char *error;
-  double time_s, compute_s_avg, wait_s_avg, wait_s_max; /* NaN where the network has no time */
+  /* NaN where the network has no time; mean_end_s: of the ranks' ends, time_s is the last. */
+  double time_s, mean_end_s, compute_s_avg, wait_s_avg, wait_s_max;
+  uint32_t shrink_factor; /* SimRun.shrink */
   uint64_t messages, message_bytes, packets, packet_hops, events;
   double features[SIM_N_FEATURES]; /* NaN: not known */
   double wall_s;
@@ -58,7 +61,7 @@ void study_row_take (StudyRow *row, const SimRun *run, SimNetworkKind network, g
 
 /* Means and the largest over the ranks, in seconds. */
 typedef struct {
-  double compute_s_avg, wait_s_avg, wait_s_max;
+  double mean_end_s, compute_s_avg, wait_s_avg, wait_s_max;
 } StudyRankSummary;
 StudyRankSummary study_rank_summary (const SimReplayResult *result);
 

@@ -142,6 +142,28 @@ connect_to_read (StudyStore *store, GError **error)
 
 /* --- Opening --- */
 
+/* From then on the store is a copy of the file in memory, which may be changed. */
+static gboolean
+copy_to_memory (StudyStore *store, GError **error)
+{
+  sqlite3 *from = store->db;
+  sqlite3_backup *backup;
+  gboolean copied;
+
+  store->db = NULL;
+  if (sqlite3_open (":memory:", &store->db) != SQLITE_OK || !harden (store, error)) {
+    sqlite3_close (from);
+    return FALSE;
+  }
+  backup = sqlite3_backup_init (store->db, "main", from, "main");
+  copied = backup != NULL && sqlite3_backup_step (backup, -1) == SQLITE_DONE;
+  copied = (backup == NULL || sqlite3_backup_finish (backup) == SQLITE_OK) && copied;
+  if (!copied)
+    study_store_fail (store, error);
+  sqlite3_close (from);
+  return copied;
+}
+
 /* A file without tables was just made, or the process that made it was killed. */
 static gboolean
 check_kind (StudyStore *store, StudyStoreMode mode, GError **error)
@@ -157,11 +179,16 @@ check_kind (StudyStore *store, StudyStoreMode mode, GError **error)
   if (application != STUDY_STORE_APPLICATION_ID)
     return refuse (store, STUDY_ERROR_STORE, "not a hopcast store", error);
   if (version == STUDY_STORE_VERSION)
-    return study_store_check_tables (store, error);
+    return study_store_check_tables (store, STUDY_STORE_VERSION, error);
+  if (version == 1)
+    return study_store_check_tables (store, 1, error) &&
+           (mode != STUDY_STORE_READ || copy_to_memory (store, error)) &&
+           study_store_migrate (store, error) &&
+           study_store_check_tables (store, STUDY_STORE_VERSION, error);
   if (version > STUDY_STORE_VERSION)
     g_set_error (error, STUDY_ERROR, STUDY_ERROR_VERSION,
                  "%s: a store of version %" G_GINT64_FORMAT
-                 ", made by a newer hopcast; this one reads version %d",
+                 ", made by a newer hopcast; this one reads versions up to %d",
                  store->path, version, STUDY_STORE_VERSION);
   else
     g_set_error (error, STUDY_ERROR, STUDY_ERROR_VERSION,
@@ -277,7 +304,7 @@ study_store_path (const StudyStore *store)
 
 /* --- The study of a store: its file and the runs that it lists --- */
 
-#define PLAN_COLUMNS 10
+#define PLAN_COLUMNS 11
 
 /* In a transaction. */
 static gboolean
@@ -294,8 +321,8 @@ put_plan (StudyStore *store, const char *name, const char *file_text, StudyRow *
   study_store_bind_text (study, 2, file_text);
   if (!study_store_run (store, study, error))
     return FALSE;
-  plan =
-      study_store_prepare (store, "INSERT INTO plan VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", error);
+  plan = study_store_prepare (store, "INSERT INTO plan VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                              error);
   if (plan == NULL || !study_store_exec (store, "DELETE FROM plan", error))
     return FALSE;
   for (guint at = 0; at < n_rows; at++) {
@@ -309,7 +336,8 @@ put_plan (StudyStore *store, const char *name, const char *file_text, StudyRow *
       study_store_bind_text (plan, i++, names[column]);
     sqlite3_bind_double (plan, i++, row->compute_scale); /* NaN binds NULL */
     sqlite3_bind_int64 (plan, i++, (sqlite3_int64) row->seed);
-    sqlite3_bind_int64 (plan, i, row->repetition);
+    sqlite3_bind_int64 (plan, i++, row->repetition);
+    sqlite3_bind_int64 (plan, i, row->replica);
     if (!study_store_run (store, plan, error))
       return FALSE;
   }
@@ -337,7 +365,7 @@ named_row (const StudyStoreCursor *cursor, int at, GError **error)
                 { "mapping", &row->mapping },
                 { "network", &row->network },
                 { "routing", &row->routing } };
-  gint64 seed, repetition;
+  gint64 seed, repetition, replica;
   const char *text;
 
   if (!study_store_hash_cell (cursor, at++, "key", FALSE, &text, error))
@@ -352,10 +380,13 @@ named_row (const StudyStoreCursor *cursor, int at, GError **error)
   if (!study_store_real_cell (cursor, at, "compute_scale", 0, DBL_MAX, &row->compute_scale,
                               error) ||
       !study_store_integer_cell (cursor, at + 1, "seed", G_MININT64, G_MAXINT64, &seed, error) ||
-      !study_store_integer_cell (cursor, at + 2, "repetition", 0, G_MAXUINT32, &repetition, error))
+      !study_store_integer_cell (cursor, at + 2, "repetition", 0, G_MAXUINT32, &repetition,
+                                 error) ||
+      !study_store_integer_cell (cursor, at + 3, "replica", 0, G_MAXUINT32, &replica, error))
     return NULL;
   row->seed = (uint64_t) seed;
   row->repetition = (uint32_t) repetition;
+  row->replica = (uint32_t) replica;
   return g_steal_pointer (&row);
 }
 
@@ -721,13 +752,14 @@ merge_all (StudyStore *store, StudyStore *from, GError **error)
                                "INSERT OR REPLACE INTO study VALUES (?, ?, ?)",
                                check_study_columns };
   static const Table whole = { "plan", SELECT_PLAN,
-                               "INSERT INTO plan VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                               "INSERT INTO plan VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                                check_plan_columns };
   static const Table behind = {
     "plan", SELECT_PLAN,
     "INSERT INTO plan SELECT (SELECT 1 + max(place) FROM plan), ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,"
-    " ?10 WHERE ?1 >= 0 AND NOT EXISTS (SELECT 1 FROM plan WHERE key = ?2 AND trace IS ?3"
-    " AND machine IS ?4 AND mapping IS ?5 AND repetition IS ?10)",
+    " ?10, ?11 WHERE ?1 >= 0 AND NOT EXISTS (SELECT 1 FROM plan WHERE key = ?2 AND trace IS ?3"
+    " AND machine IS ?4 AND mapping IS ?5 AND repetition IS ?10"
+    " AND replica IS ?11)",
     check_plan_columns
   };
   guint n_here;

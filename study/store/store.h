@@ -10,13 +10,16 @@
  * A store may come from anybody: values are checked before they are used, and
  * STUDY_ERROR_DAMAGED names table, row and column of an impossible value.  A store that is
  * renamed or removed while it is written to is STUDY_ERROR_MOVED at the next
- * transaction. */
+ * transaction.
+ *
+ * A store of version 1 is read as one of version 2 whose runs are one replica without jitter each;
+ * it becomes one when it is opened to be written. */
 #pragma once
 
 #include "study/study_error.h"
 #include "study/store/row.h"
 
-#define STUDY_STORE_VERSION 1
+#define STUDY_STORE_VERSION 2
 
 typedef struct StudyStore StudyStore;
 

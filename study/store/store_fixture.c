@@ -59,7 +59,7 @@ fixture_row (guint number)
   row->mapping_hash = fixture_places (number);
   row->network = g_strdup ("packet");
   row->routing = g_strdup ("default");
-  row->grain = g_strdup ("exact");
+  row->shrink = g_strdup ("off");
   row->version = g_strdup (PACKAGE_VERSION);
   row->ranks = N_RANKS;
   row->ranks_per_node = 1;
@@ -67,7 +67,9 @@ fixture_row (guint number)
   row->links = N_LINKS;
   row->compute_scale = 1;
   row->seed = number;
+  row->jitter_s = 0;
   row->status = STUDY_DONE;
+  row->shrink_factor = 1;
   row->time_s = 0.1 + number / 3.0;
   row->messages = 1000 + number;
   row->message_bytes = G_GUINT64_CONSTANT (1) << 40;

@@ -187,8 +187,8 @@ read_field (const StudyStoreCursor *cursor, int at, const StudyField *field, Stu
                   : field->kind == STUDY_FIELD_U32                     ? G_MAXUINT32
                                                                        : G_MAXINT64;
 
-    /* The counts from messages on are NULL where the run has no such count. */
-    if (offset >= G_STRUCT_OFFSET (StudyRow, messages) &&
+    /* The counts from the factor on are NULL where the run has no such count. */
+    if (offset >= G_STRUCT_OFFSET (StudyRow, shrink_factor) &&
         sqlite3_column_type (cursor->statement, at) == SQLITE_NULL)
       return TRUE;
     if (!study_store_integer_cell (cursor, at, field->name, is_seed ? G_MININT64 : 0, most, &number,

@@ -8,6 +8,7 @@
 #include "study/store/store_private.h"
 
 #include <glib/gstdio.h>
+#include <math.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -113,11 +114,87 @@ static void
 test_newer_version (void)
 {
   make_store (path, 1);
-  meddle (path, "PRAGMA user_version = 2");
+  meddle (path, "PRAGMA user_version = 3");
   assert_refused (path, STUDY_STORE_READ, STUDY_ERROR_VERSION, "newer hopcast");
   assert_refused (path, STUDY_STORE_CREATE, STUDY_ERROR_VERSION, "newer hopcast");
   meddle (path, "PRAGMA user_version = 0");
   assert_refused (path, STUDY_STORE_READ, STUDY_ERROR_VERSION, "version 0");
+}
+
+/* --- Version 1 --- */
+
+/* Of version_1.sql, and what is done to it. */
+static void
+make_version_1 (const char *sql)
+{
+  g_autofree char *file = g_test_build_filename (G_TEST_DIST, "study/store/version_1.sql", NULL);
+  g_autofree char *dump = NULL;
+
+  g_assert_true (g_file_get_contents (file, &dump, NULL, NULL));
+  meddle (path, dump);
+  meddle (path, sql);
+}
+
+static void
+assert_version_1 (StudyStore *store)
+{
+  static const char *const mappings[] = { "ABT", "BAT", "ABC", "ABT", "BAT", "ABC" };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GPtrArray) rows = study_store_rows (store, TRUE, &error);
+
+  g_assert_no_error (error);
+  g_assert_cmpuint (rows->len, ==, G_N_ELEMENTS (mappings));
+  for (guint i = 0; i < rows->len; i++) {
+    const StudyRow *row = g_ptr_array_index (rows, i);
+
+    g_assert_cmpstr (row->mapping, ==, mappings[i]);
+    g_assert_cmpstr (row->shrink, ==, "off");
+    g_assert_cmpuint (row->replica, ==, 0);
+    g_assert_cmpfloat (row->jitter_s, ==, 0);
+    g_assert_cmpint (row->status, ==, i % 3 == 2 ? STUDY_FAILED : STUDY_DONE);
+    g_assert_cmpuint (row->shrink_factor, ==, i % 3 == 2 ? 0 : 1);
+    g_assert_true (isnan (row->mean_end_s));
+    g_assert_true ((row->rank_times != NULL) == (i < 2));
+  }
+  g_assert_cmpfloat (((StudyRow *) rows->pdata[0])->time_s, ==, 3.626185e-06);
+}
+
+/* Reading leaves the file as it is; writing makes it one of this version. */
+static void
+test_version_1 (void)
+{
+  g_autofree char *before = NULL, *after = NULL;
+  gsize n_before, n_after;
+  StudyStore *store;
+
+  make_version_1 ("");
+  g_assert_true (g_file_get_contents (path, &before, &n_before, NULL));
+  store = fixture_open (path, STUDY_STORE_READ);
+  assert_version_1 (store);
+  study_store_free (store);
+  g_assert_true (g_file_get_contents (path, &after, &n_after, NULL));
+  g_assert_cmpuint (n_before, ==, n_after);
+  g_assert_true (memcmp (before, after, n_before) == 0);
+  for (guint pass = 0; pass < 2; pass++) {
+    store = fixture_open (path, STUDY_STORE_WRITE);
+    assert_version_1 (store);
+    study_store_free (store);
+  }
+  store = fixture_open (path, STUDY_STORE_READ);
+  assert_version_1 (store);
+  study_store_free (store);
+}
+
+/* Nothing that an old store has besides is run. */
+static void
+test_version_1_meddled (void)
+{
+  make_version_1 ("CREATE TRIGGER t AFTER INSERT ON blobs BEGIN DELETE FROM study; END");
+  assert_refused (path, STUDY_STORE_READ, STUDY_ERROR_DAMAGED, "trigger");
+  assert_refused (path, STUDY_STORE_WRITE, STUDY_ERROR_DAMAGED, "trigger");
+  g_unlink (path);
+  make_version_1 ("ALTER TABLE runs ADD COLUMN x");
+  assert_refused (path, STUDY_STORE_READ, STUDY_ERROR_DAMAGED, "runs");
 }
 
 /* --- Two writers --- */
@@ -918,6 +995,8 @@ main (int argc, char **argv)
   ADD ("/store/report-needs-the-study", test_report_needs_the_study);
   ADD ("/store/what-is-no-store", test_what_is_no_store);
   ADD ("/store/newer-version", test_newer_version);
+  ADD ("/store/version-1", test_version_1);
+  ADD ("/store/version-1/meddled", test_version_1_meddled);
   ADD ("/store/two-writers", test_two_writers);
   ADD ("/store/kills", test_kills);
   ADD ("/store/full-disk", test_full_disk);

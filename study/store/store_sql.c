@@ -497,15 +497,31 @@ gboolean
 study_store_is_plans (const char *name)
 {
   return !strcmp (name, "trace") || !strcmp (name, "machine") || !strcmp (name, "mapping") ||
-         !strcmp (name, "repetition");
+         !strcmp (name, "repetition") || !strcmp (name, "replica");
+}
+
+/* The name of a field in tables of that version; NULL: they do not have it. */
+static const char *
+name_in (const StudyField *field, int version)
+{
+  static const char *const since_2[] = { "replica", "jitter_s", "mean_end_s", "shrink_factor",
+                                         NULL };
+
+  if (version >= 2)
+    return field->name;
+  if (!strcmp (field->name, "shrink"))
+    return "grain";
+  return g_strv_contains (since_2, field->name) ? NULL : field->name;
 }
 
 static void
-add_results (GString *sql)
+add_results (GString *sql, int version)
 {
   for (guint at = 0; at < study_row_n_fields (); at++) {
-    const char *name = study_row_field (at)->name;
+    const char *name = name_in (study_row_field (at), version);
 
+    if (name == NULL)
+      continue;
     g_string_append_printf (sql, ", %s.\"%s\" AS \"%s\"",
                             study_store_is_plans (name) ? "plan" : "runs", name, name);
   }
@@ -517,41 +533,51 @@ study_store_results_sql (void)
 {
   GString *sql = g_string_new ("SELECT place, runs.rowid");
 
-  add_results (sql);
+  add_results (sql, STUDY_STORE_VERSION);
   return g_string_free (sql, FALSE);
 }
 
+/* The tables that differ between versions. */
 static void
-add_tables (GString *sql)
+add_run_tables (GString *sql, int version)
 {
-  g_string_append (
+  g_string_append_printf (
       sql,
-      "CREATE TABLE study (id INTEGER PRIMARY KEY CHECK (id = 1), name TEXT, file TEXT);"
       "CREATE TABLE plan (place INTEGER PRIMARY KEY, key TEXT NOT NULL, trace TEXT, machine TEXT,"
       " mapping TEXT, network TEXT, routing TEXT, compute_scale REAL, seed INTEGER,"
-      " repetition INTEGER);"
-      "CREATE INDEX plan_keys ON plan (key);"
-      "CREATE TABLE blobs (key TEXT PRIMARY KEY NOT NULL, link_bytes BLOB, rank_times BLOB);"
-      "CREATE TABLE machines (hash TEXT PRIMARY KEY NOT NULL, text TEXT NOT NULL);"
-      "CREATE TABLE placements (hash TEXT PRIMARY KEY NOT NULL, ranks INTEGER NOT NULL,"
-      " places BLOB NOT NULL);"
-      "CREATE TABLE edges (trace_hash TEXT PRIMARY KEY NOT NULL, ranks INTEGER NOT NULL,"
-      " edges INTEGER NOT NULL, data BLOB NOT NULL);");
+      " repetition INTEGER%s);"
+      "CREATE INDEX plan_keys ON plan (key);",
+      version >= 2 ? ", replica INTEGER" : "");
   g_string_append (sql, "CREATE TABLE runs (");
   for (guint at = 0; at < study_row_n_fields (); at++) {
     const StudyField *field = study_row_field (at);
+    const char *name = name_in (field, version);
     const char *type = field->kind == STUDY_FIELD_REAL ? "REAL"
                        : field->kind == STUDY_FIELD_U32 || field->kind == STUDY_FIELD_U64
                            ? "INTEGER"
                            : "TEXT";
 
-    g_string_append_printf (sql, "%s\"%s\" %s%s", at > 0 ? ", " : "", field->name, type,
-                            at == 0 ? " PRIMARY KEY NOT NULL" : "");
+    if (name != NULL)
+      g_string_append_printf (sql, "%s\"%s\" %s%s", at > 0 ? ", " : "", name, type,
+                              at == 0 ? " PRIMARY KEY NOT NULL" : "");
   }
-  g_string_append (sql, ");");
-  g_string_append (sql, "CREATE VIEW results AS SELECT place");
-  add_results (sql);
+  g_string_append (sql, ");CREATE VIEW results AS SELECT place");
+  add_results (sql, version);
   g_string_append_c (sql, ';');
+}
+
+static void
+add_tables (GString *sql, int version)
+{
+  g_string_append (
+      sql, "CREATE TABLE study (id INTEGER PRIMARY KEY CHECK (id = 1), name TEXT, file TEXT);"
+           "CREATE TABLE blobs (key TEXT PRIMARY KEY NOT NULL, link_bytes BLOB, rank_times BLOB);"
+           "CREATE TABLE machines (hash TEXT PRIMARY KEY NOT NULL, text TEXT NOT NULL);"
+           "CREATE TABLE placements (hash TEXT PRIMARY KEY NOT NULL, ranks INTEGER NOT NULL,"
+           " places BLOB NOT NULL);"
+           "CREATE TABLE edges (trace_hash TEXT PRIMARY KEY NOT NULL, ranks INTEGER NOT NULL,"
+           " edges INTEGER NOT NULL, data BLOB NOT NULL);");
+  add_run_tables (sql, version);
 }
 
 gboolean
@@ -561,7 +587,41 @@ study_store_create_tables (StudyStore *store, GError **error)
 
   g_string_append_printf (sql, "PRAGMA application_id = %d; PRAGMA user_version = %d;",
                           STUDY_STORE_APPLICATION_ID, STUDY_STORE_VERSION);
-  add_tables (sql);
+  add_tables (sql, STUDY_STORE_VERSION);
+  return study_store_begin (store, error) &&
+         study_store_end (store, study_store_exec (store, sql->str, error), error);
+}
+
+gboolean
+study_store_migrate (StudyStore *store, GError **error)
+{
+  g_autoptr (GString) sql = g_string_new (NULL);
+  g_autoptr (GString) values = g_string_new (NULL);
+
+  g_string_append_printf (sql,
+                          "PRAGMA user_version = %d; DROP VIEW results; DROP INDEX plan_keys;"
+                          "ALTER TABLE plan RENAME TO plan_1; ALTER TABLE runs RENAME TO runs_1;",
+                          STUDY_STORE_VERSION);
+  add_run_tables (sql, STUDY_STORE_VERSION);
+  for (guint at = 0; at < study_row_n_fields (); at++) {
+    const char *name = study_row_field (at)->name;
+    const char *before = name_in (study_row_field (at), 1);
+
+    g_string_append (values, at > 0 ? ", " : "");
+    if (!strcmp (name, "shrink"))
+      g_string_append (values, "replace (grain, 'exact', 'off')");
+    else if (!strcmp (name, "shrink_factor"))
+      g_string_append (values, "CASE status WHEN 'done' THEN 1 END");
+    else if (before == NULL)
+      g_string_append (values, !strcmp (name, "mean_end_s") ? "NULL" : "0");
+    else
+      g_string_append_printf (values, "\"%s\"", before);
+  }
+  g_string_append_printf (sql,
+                          "INSERT INTO plan SELECT *, 0 FROM plan_1;"
+                          "INSERT INTO runs SELECT %s FROM runs_1 ORDER BY rowid;"
+                          "DROP TABLE plan_1; DROP TABLE runs_1;",
+                          values->str);
   return study_store_begin (store, error) &&
          study_store_end (store, study_store_exec (store, sql->str, error), error);
 }
@@ -612,7 +672,7 @@ has_all (const StudyStore *store, GHashTable *wanted, GHashTable *found, const c
 }
 
 gboolean
-study_store_check_tables (StudyStore *store, GError **error)
+study_store_check_tables (StudyStore *store, int version, GError **error)
 {
   g_autoptr (GHashTable) found = read_schema (store, error);
   g_autoptr (GHashTable) expected = NULL;
@@ -622,7 +682,7 @@ study_store_check_tables (StudyStore *store, GError **error)
   if (found == NULL)
     return FALSE;
   /* SQLite makes the expected schema in memory, so that its indices are named alike. */
-  add_tables (sql);
+  add_tables (sql, version);
   if (sqlite3_open (":memory:", &model.db) == SQLITE_OK &&
       study_store_exec (&model, sql->str, error))
     expected = read_schema (&model, error);

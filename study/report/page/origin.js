@@ -20,7 +20,7 @@ function drawOrigin (view) {
     definitions([['made by', `hopcast ${report.version}`], ['made from', report.origin],
       ['runs', `${group.format(report.runs)}, ${group.format(report.failed.length)} of them failed`],
       ['trace', trace.name], ['hash of the trace', trace.hash], ['machine', machine.name], ['hash of the machine', machine.hash],
-      ['network', one.network], ['routing', one.routing], ['grain', one.grain], ['compute scale', one.compute_scale],
+      ['network', one.network], ['routing', one.routing], ['shrink', one.shrink], ['compute scale', one.compute_scale],
       ['ranks', `${group.format(one.ranks)}, ${one.ranks_per_node} per node`],
       ['nodes, links', `${group.format(one.nodes)}, ${group.format(one.links)}`],
       ['mapping shown', shown && shown.name], ['key of its run', shown && shown.key]]),

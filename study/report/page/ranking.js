@@ -39,6 +39,11 @@ function nameCell (view, mapping) {
   return cell;
 }
 
+/* Whether there are 95 % intervals. */
+function hasReplicas (view) {
+  return view.mappings.some(mapping => isFinite(mapping.lower ?? NaN));
+}
+
 function rankingColumns (view) {
   const { one, mappings, unit } = view;
   const number = (name, heading, its) => ({ name: heading, unit: its,
@@ -50,6 +55,10 @@ function rankingColumns (view) {
     { name: 'place', value: mapping => mapping.place, cell: mapping => String(mapping.place) },
     { name: 'mapping', text: true, long: mappings.some(mapping => mapping.name.length > 44), value: mapping => mapping.name, cell: mapping => nameCell(view, mapping) },
     number(one.column, view.result, carriesUnit(unit) ? '' : unit),
+    ...(hasReplicas(view) ?
+      [{ name: '95 % interval', unit: carriesUnit(unit) ? '' : unit, value: mapping => mapping.upper - mapping.lower,
+         cell: mapping => isFinite(mapping.lower ?? NaN) ? `${brief(mapping.lower, view.unit)} to ${brief(mapping.upper, view.unit)}` : '',
+         title: mapping => `${exact(mapping.lower, view.unit)} to ${exact(mapping.upper, view.unit)}: the mean of many replicas` }] : []),
     ...(view.first ? [{ name: 'gain', unit: 'over the default', falling: true, value: mapping => mapping.gain,
                         cell: mapping => gainCell(view, mapping), title: mapping => exact(mapping.gain, '') }] : []),
     ...tableMetrics.filter(known).map(name => number(name, name.replace(/_s_avg$/, ', mean'), carriesUnit(unitOf(name)) ? '' : unitOf(name))),
@@ -84,8 +93,9 @@ function drawRanking (view) {
     table.show(list);
     byId('found').textContent = wanted ? `${list.length} of ${view.mappings.length}` : '';
   };
-  const repeated = view.mappings.some(mapping => mapping.runs > 1) ? ' Of repetitions, the median counts.' : '';
-  byId('ranking-text').textContent = `By ${view.result}, least first; mappings within ${digits(100 * report.tie)} % of the best of a place share it. ` +
+  const repeated = view.mappings.some(mapping => mapping.runs > 1) ? ' Of several runs the mean counts.' : '';
+  const tied = hasReplicas(view) ? 'mappings that replicas do not tell from the best of a place' : `mappings within ${digits(100 * report.tie)} % of the best of a place`;
+  byId('ranking-text').textContent = `By ${view.result}, least first; ${tied} share it. ` +
     `Gain is the ${view.result} of the default mapping divided by that of the mapping.${repeated} A click on a name shows that mapping below.`;
   byId('ranking-tools').hidden = view.mappings.length < 8;
   byId('ranking-table').replaceChildren(table.node);
