@@ -137,38 +137,52 @@ static gboolean
 choose (const char *name, bool has_stores, const ValidationSuite **suites,
         const ValidationSuite *const **chosen, GError **error)
 {
+  static const ValidationSuite *const others[] = { &validation_sc13, &validation_sensitivity,
+                                                   &validation_shrink };
   const char *names[8] = { NULL };
+  bool reads_stores;
   guint n = 0;
   int at;
 
   *chosen = validation_suites;
   if (name == NULL)
-    return !has_stores || cli_refuse (error, "--store: only sc13 reads stores");
+    return !has_stores || cli_refuse (error, "--store: only sc13 and sensitivity read stores");
   for (; validation_suites[n] != NULL; n++)
     names[n] = validation_suites[n]->name;
-  names[n] = validation_sc13.name;
-  g_assert (n + 1 < G_N_ELEMENTS (names));
+  for (guint i = 0; i < G_N_ELEMENTS (others); i++)
+    names[n + i] = others[i]->name;
+  g_assert (n + G_N_ELEMENTS (others) < G_N_ELEMENTS (names));
   at = cli_parse_choice ("SUITE", name, names, error);
   if (at < 0)
     return FALSE;
-  suites[0] = (guint) at == n ? &validation_sc13 : validation_suites[at];
+  suites[0] = (guint) at < n ? validation_suites[at] : others[(guint) at - n];
   *chosen = suites;
-  if (suites[0] == &validation_sc13 && !has_stores)
-    return cli_refuse (error, "sc13 needs the stores of its studies: --store FILE; "
-                              "validation/sc13/run makes them");
-  if (suites[0] != &validation_sc13 && has_stores)
-    return cli_refuse (error, "--store: only sc13 reads stores");
+  reads_stores = suites[0] == &validation_sc13 || suites[0] == &validation_sensitivity;
+  if (reads_stores && !has_stores)
+    return cli_refuse (error,
+                       "%s needs the stores of its studies: --store FILE; see "
+                       "validation/%s",
+                       suites[0]->name, suites[0]->name);
+  if (!reads_stores && has_stores)
+    return cli_refuse (error, "--store: only sc13 and sensitivity read stores");
   return TRUE;
 }
 
 static gboolean
 validate (Output *output, const ValidationSuite *const *suites, const char *const *only,
-          const char *const *stores, const char *xc30, const char *details_path, GError **error)
+          const char *const *stores, const char *xc30, const char *runs, const char *details_path,
+          GError **error)
 {
   g_autoptr (GString) details = g_string_new (validation_details_heading);
   g_autoptr (CliOutfile) file = NULL;
   ValidationWatch watch = {
-    .report = report, .progress = show_progress, .data = output, .xc30 = xc30, .stores = stores
+    .report = report,
+    .progress = show_progress,
+    .data = output,
+    .xc30 = xc30,
+    .stores = stores,
+    .runs = runs,
+    .out = output->format == CLI_FORMAT_TABLE ? stdout : NULL,
   };
 
   if (details_path != NULL && (file = cli_outfile_new (details_path, error)) == NULL)
@@ -203,13 +217,13 @@ cli_validate (int argc, char **argv, GError **error)
 {
   static const char *const names[] = { "SUITE", NULL };
   g_autoptr (GOptionContext) context = cli_context_new (
-      "[bgq|infiniband|aggregation|sc13]",
+      "[bgq|infiniband|aggregation|sc13|sensitivity|shrink]",
       "Repeats published measurements in simulation and compares: bgq, those of Blue Gene/Q; "
       "infiniband, those of InfiniBand clusters; aggregation, what a paper on task aggregation claims; sc13, how well counters predict which mapping is "
-      "fast, from finished studies. Exit status 1 when one differs; a claim of sc13 whose study is not among the stores is not run.");
+      "fast, from finished studies; sensitivity, whether intervals and rankings of replicas hold, likewise; shrink, what shrunk messages are off by, in hours. Exit status 1 when one differs; a claim of sc13 whose study is not among the stores is not run.");
   g_auto (CliFormatOptions) format = { 0 };
   g_auto (GStrv) only = NULL, stores = NULL;
-  g_autofree char *details_path = NULL, *xc30 = NULL;
+  g_autofree char *details_path = NULL, *xc30 = NULL, *runs = NULL;
   CliTalkOptions talk = { 0 };
   const GOptionEntry entries[] = {
     { "only", 0, 0, G_OPTION_ARG_STRING_ARRAY, &only,
@@ -217,9 +231,11 @@ cli_validate (int argc, char **argv, GError **error)
     { "details", 0, 0, G_OPTION_ARG_FILENAME, &details_path,
       "Write the points that figures are taken from, as CSV", "FILE" },
     { "store", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &stores,
-      "A finished study that sc13 reads; may be given several times", "FILE" },
+      "A finished study that sc13 or sensitivity reads; may be given several times", "FILE" },
     { "xc30", 0, 0, G_OPTION_ARG_FILENAME, &xc30,
       "Runs of SPEC MPI2007 on a Cray XC30, as aggregation reads them", "FILE" },
+    { "runs", 0, 0, G_OPTION_ARG_FILENAME, &runs,
+      "Keep the runs of shrink in FILE, and make only those that it lacks", "FILE" },
     { NULL },
   };
   const ValidationSuite *one[2] = { NULL };
@@ -243,12 +259,16 @@ cli_validate (int argc, char **argv, GError **error)
     cli_refuse (error, "--xc30: only aggregation reads it");
     return CLI_FAILED;
   }
+  if (runs != NULL && one[0] != &validation_shrink) {
+    cli_refuse (error, "--runs: only shrink keeps its runs");
+    return CLI_FAILED;
+  }
   output.format = format.format;
   output.builder = json_builder_new ();
-  if (output.format == CLI_FORMAT_JSON || !isatty (STDOUT_FILENO))
+  if (output.format == CLI_FORMAT_JSON || !isatty (STDOUT_FILENO) || one[0] == &validation_shrink)
     output.progress = cli_progress_new (talk.quiet);
   done = validate (&output, suites, (const char *const *) only, (const char *const *) stores, xc30,
-                   details_path, error);
+                   runs, details_path, error);
   cli_progress_free (output.progress);
   g_object_unref (output.builder);
   return done && output.n_run > 0 && output.n_agree == output.n_run ? CLI_DONE : CLI_FAILED;

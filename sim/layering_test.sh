@@ -78,6 +78,8 @@ validation/evh1:
 validation/infiniband:
 validation/mutate:
 validation/sc13:
+validation/sensitivity:
+validation/shrink:
 validation/simgrid:
 '
 

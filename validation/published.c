@@ -46,6 +46,7 @@ parse_number (const char *field, double empty, double *value)
 static ValidationPublished *
 parse_line (const char *line)
 {
+  static const char *const roles[] = { "calibrated", "predicted", "limit", NULL };
   g_auto (GStrv) fields = g_strsplit (line, ",", -1);
   double low, high, tolerance;
   ValidationPublished *published;
@@ -55,8 +56,7 @@ parse_line (const char *line)
       !parse_number (fields[HIGH], INFINITY, &high) ||
       !parse_number (fields[TOLERANCE], 0, &tolerance) || low > high || tolerance < 0 ||
 
-      (strcmp (fields[ROLE], "calibrated") != 0 && strcmp (fields[ROLE], "predicted") != 0) ||
-      (isinf (low) && isinf (high)))
+      !g_strv_contains (roles, fields[ROLE]) || (isinf (low) && isinf (high)))
     return NULL;
   published = g_new (ValidationPublished, 1);
   *published = (ValidationPublished){

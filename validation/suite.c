@@ -86,6 +86,8 @@ validation_run (const ValidationSuite *const *suites, const char *const *only,
         watch->progress (watch->data, (double) n_done++ / n);
       done = run_figure (suites[i], state, published, watch, error);
     }
+    if (done && suites[i]->print != NULL && watch->out != NULL)
+      suites[i]->print (state, watch->out);
     suites[i]->close (state);
   }
   return done;

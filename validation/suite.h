@@ -9,6 +9,8 @@
 
 #include "validation/published.h"
 
+#include <stdio.h>
+
 typedef struct {
   const char *suite; /* its name */
   const ValidationPublished *published;
@@ -28,6 +30,8 @@ typedef struct {
   GString *details;          /* NULL: not wanted */
   const char *xc30;          /* published runs, for a figure of aggregation; NULL: none */
   const char *const *stores; /* finished studies, NULL at the end; for suites that read them */
+  const char *runs;          /* file in which shrink keeps its runs; NULL: none */
+  FILE *out;                 /* for ValidationSuite.print; NULL: not wanted */
 } ValidationWatch;
 
 typedef struct {
@@ -42,15 +46,19 @@ typedef struct {
    * watch lacks an input. */
   bool (*measure) (gpointer state, const ValidationPublished *published, double *simulated,
                    GError **error);
+  /* Prints a table behind the figures.  May be NULL. */
+  void (*print) (gpointer state, FILE *out);
   /* The known cause of a figure's difference, or NULL.  May be NULL itself. */
   const char *(*cause) (const char *name);
 } ValidationSuite;
 
 extern const ValidationSuite validation_bgq, validation_infiniband, validation_aggregation;
 /* Reads watch->stores. */
-extern const ValidationSuite validation_sc13;
+extern const ValidationSuite validation_sc13, validation_sensitivity;
+/* Takes up to two hours of two cores. */
+extern const ValidationSuite validation_shrink;
 
-/* The suites that need no stores, NULL at the end. */
+/* The suites that need no stores and no hours, NULL at the end. */
 extern const ValidationSuite *const validation_suites[];
 
 /* Repeats the measurements of the suites (NULL at the end) in the order of
