@@ -295,7 +295,7 @@ set_shrink (Job *job, SimNetwork *network, GError **error)
     if (job->run->shrink == 1 && bytes < UINT64_MAX)
       g_ptr_array_add (job->run->warnings,
                        g_strdup_printf ("messages were not shrunk: the shortest between two nodes "
-                                        "has %" G_GUINT64_FORMAT " bytes",
+                                        "has %" G_GUINT64_FORMAT " bytes, too few packets",
                                         bytes));
     else if (job->run->shrink > 0 && job->run->shrink < asked.factor)
       g_ptr_array_add (

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * A message of n packets that is simulated with n / S of them, each standing for S, contends much
- * as it would have: what it is off by depends on n / S alone, some 3 % of a message's time at 500,
- * 9 % at 64 (`hopcast validate shrink`).  That holds while all messages that share the network are
+ * as it would have: what it is off by depends on n / S alone, under uniform traffic 3 % of a
+ * message's time at 512, 6 % at 64 (`hopcast validate shrink`).  That holds while all messages that share the network are
  * long; so S follows from the shortest message between two nodes.  Where packets are routed
  * dynamically it takes eight times more packets to be as near. */
 #pragma once
@@ -31,8 +31,9 @@ gboolean sim_shrink_parse (const char *text, SimShrink *shrink);
 char *sim_shrink_text (SimShrink shrink);
 
 /* S for all messages of a trace: at most `most`, 1 if the trace has a message between two nodes that
- * is too short, or none between two nodes.  *shortest_bytes: that of the shortest message, UINT64_MAX: there is none.  traffic
- * may be NULL; then the trace is read for it.  0 and *error on failure. */
+ * is too short, or none between two nodes.  *shortest_bytes: that of the shortest message,
+ * UINT64_MAX: there is none.  traffic may be NULL; then the trace is read for it.  0 and *error on
+ * failure. */
 uint32_t
 sim_shrink_factor (SimShrink shrink, Trace *trace, const SimTraffic *traffic,
                    const TopoMachine *machine, const TopoMapping *mapping, RoutePolicy policy,

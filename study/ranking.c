@@ -17,7 +17,8 @@ typedef struct {
   const char *mapping;
   const StudyRow *row; /* the first that has a value */
   GArray *values;      /* (element-type double) */
-  GArray *seeds;       /* (element-type uint64_t) of each */
+  GArray *rows;        /* (element-type StudyRow *) borrowed, of each */
+  gboolean is_drawn;   /* all have a jitter, so that the values are draws */
 } Group;
 
 /* A case while its rows are read. */
@@ -112,7 +113,7 @@ group_free (gpointer data)
   Group *group = data;
 
   g_array_unref (group->values);
-  g_array_unref (group->seeds);
+  g_array_unref (group->rows);
   g_free (group);
 }
 
@@ -138,6 +139,12 @@ builder_free (gpointer data)
   g_free (builder);
 }
 
+static const StudyRow *
+row_at (const Group *group, guint i)
+{
+  return g_array_index (group->rows, const StudyRow *, i);
+}
+
 static void
 builder_add (Builder *builder, const StudyRow *row, double value)
 {
@@ -155,12 +162,17 @@ builder_add (Builder *builder, const StudyRow *row, double value)
   if (group == NULL) {
     group = g_new (Group, 1);
     *group = (Group){ row->mapping, row, g_array_new (FALSE, FALSE, sizeof (double)),
-                      g_array_new (FALSE, FALSE, sizeof (uint64_t)) };
+                      g_array_new (FALSE, FALSE, sizeof (const StudyRow *)), TRUE };
     g_ptr_array_add (builder->groups, group);
     g_hash_table_insert (builder->of_mapping, (gpointer) row->mapping, group);
   }
+  /* Replicas of one repetition may be those of another, and are one draw then. */
+  for (guint i = 0; i < group->rows->len; i++)
+    if (row->key != NULL && g_strcmp0 (row_at (group, i)->key, row->key) == 0)
+      return;
+  group->is_drawn = group->is_drawn && row->jitter_s > 0;
   g_array_append_val (group->values, value);
-  g_array_append_val (group->seeds, row->seed);
+  g_array_append_val (group->rows, row);
 }
 
 /* --- Ranking --- */
@@ -184,9 +196,9 @@ is_tied (const Builder *builder, const StudyRanked *best, const StudyRanked *wor
   StudySpread spread;
   guint n = 0;
 
-  for (guint i = 0; i < right->values->len; i++)
+  for (guint i = 0; i < right->values->len && left->is_drawn && right->is_drawn; i++)
     for (guint j = 0; j < left->values->len; j++)
-      if (g_array_index (right->seeds, uint64_t, i) == g_array_index (left->seeds, uint64_t, j)) {
+      if (row_at (right, i)->seed == row_at (left, j)->seed) {
         differences[n++] =
             g_array_index (right->values, double, i) - g_array_index (left->values, double, j);
         break;
@@ -251,8 +263,8 @@ builder_finish (Builder *builder, double tie, const Machines *machines)
                            .row = group->row,
                            .n_runs = group->values->len,
                            .value = spread.mean,
-                           .lower = spread.lower,
-                           .upper = spread.upper };
+                           .lower = group->is_drawn ? spread.lower : (double) NAN,
+                           .upper = group->is_drawn ? spread.upper : (double) NAN };
 
     if (g_strcmp0 (group->mapping, builder->default_mapping) == 0)
       reference = ranked.value;

@@ -17,7 +17,8 @@ typedef struct {
   const StudyRow *row; /* the first repetition that is done; borrowed */
   guint n_runs;        /* done ones */
   double value;        /* mean of the ranked column over them */
-  double lower, upper; /* 95 % interval of the mean; NaN: of one run */
+  double lower, upper; /* 95 % interval of the mean; NaN: of one run, or without jitter, where all
+                        * runs are the same */
   double gain; /* value of the default mapping / value: above 1 is better; NaN without one */
   guint place; /* 1 = best; ties share a place */
 } StudyRanked;

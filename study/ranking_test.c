@@ -47,6 +47,16 @@ add (GPtrArray *rows, const char *mapping, double time_s)
 }
 
 static StudyRow *
+add_replica (GPtrArray *rows, const char *mapping, double time_s, uint64_t seed)
+{
+  StudyRow *row = add (rows, mapping, time_s);
+
+  row->seed = seed;
+  row->jitter_s = 1e-6;
+  return row;
+}
+
+static StudyRow *
 add_failed (GPtrArray *rows, const char *mapping)
 {
   StudyRow *row = add (rows, mapping, NAN);
@@ -154,9 +164,9 @@ test_mean_of_repetitions (void)
 
   add_failed (rows, "AT");
   for (guint i = 0; i < G_N_ELEMENTS (first); i++)
-    add (rows, "AT", first[i])->seed = i + 1;
+    add_replica (rows, "AT", first[i], i + 1);
   for (guint i = 0; i < G_N_ELEMENTS (second); i++)
-    add (rows, "TA", second[i])->seed = i;
+    add_replica (rows, "TA", second[i], i);
   cases = cases_of (rows, NULL, 0);
   /* Of the seeds 1 and 2 TA's are 91 more and 1 more: that is no difference. */
   assert_ranking (nth_case (cases, 0), "1 AT 6 x1; 1 TA 26.75 x0.224299");
@@ -176,10 +186,10 @@ test_paired_replicas (void)
   const StudyRanked *best;
 
   for (guint i = 0; i < 4; i++) {
-    add (rows, "AT", first[i])->seed = i;
-    add (rows, "TA", second[i])->seed = i;
-    add (rows, "x.map", third[i])->seed = i;
-    add (rows, "y.map", second[i])->seed = 10 + i; /* without a pair: by the tie */
+    add_replica (rows, "AT", first[i], i);
+    add_replica (rows, "TA", second[i], i);
+    add_replica (rows, "x.map", third[i], i);
+    add_replica (rows, "y.map", second[i], 10 + i); /* without a pair: by the tie */
   }
   cases = cases_of (rows, "time", 0.05);
   g_assert_cmpstr (nth_case (cases, 0)->column, ==, "time_s");
@@ -195,6 +205,42 @@ test_paired_replicas (void)
   /* s = 1.29099, Student's t of three degrees of freedom 3.18245. */
   g_assert_cmpfloat_with_epsilon (best->upper - best->value, 3.182446 * 1.290994 / 2, 1e-5);
   g_assert_cmpfloat_with_epsilon (best->value - best->lower, 3.182446 * 1.290994 / 2, 1e-5);
+}
+
+/* Repetitions without jitter are the same run again, which makes nothing surer. */
+static void
+test_repetitions_are_no_draws (void)
+{
+  g_autoptr (GPtrArray) rows = rows_new (), cases = NULL;
+
+  for (guint i = 0; i < 3; i++) {
+    add (rows, "AT", 100)->seed = i;
+    add (rows, "TA", 100.5)->seed = i;
+  }
+  cases = cases_of (rows, NULL, 0.01);
+  assert_ranking (nth_case (cases, 0), "1 AT 100 x1; 1 TA 100.5 x0.995025");
+  g_assert_true (isnan (nth (nth_case (cases, 0), 0)->lower));
+}
+
+/* Two repetitions of two replicas have the seeds 0, 1 and 1, 2: three draws, not four. */
+static void
+test_one_run_counts_once (void)
+{
+  static const double times_s[] = { 10, 12, 12, 14 };
+  g_autoptr (GPtrArray) rows = rows_new (), cases = NULL;
+
+  for (guint i = 0; i < 4; i++) {
+    uint64_t seed = i / 2 + i % 2;
+    StudyRow *row = add_replica (rows, "AT", times_s[i], seed);
+
+    row->key = g_strdup_printf ("key %u", (guint) seed);
+  }
+  cases = cases_of (rows, NULL, 0);
+  g_assert_cmpuint (nth (nth_case (cases, 0), 0)->n_runs, ==, 3);
+  g_assert_cmpfloat (nth (nth_case (cases, 0), 0)->value, ==, 12);
+  /* s = 2, Student's t of two degrees of freedom. */
+  g_assert_cmpfloat_with_epsilon (nth (nth_case (cases, 0), 0)->upper, 12 + 4.302653 * 2 / sqrt (3),
+                                  1e-5);
 }
 
 static void
@@ -392,6 +438,8 @@ main (int argc, char **argv)
   g_test_add_func ("/study/ranking/equal", test_equal_values_keep_the_order_of_the_rows);
   g_test_add_func ("/study/ranking/mean", test_mean_of_repetitions);
   g_test_add_func ("/study/ranking/paired", test_paired_replicas);
+  g_test_add_func ("/study/ranking/no-draws", test_repetitions_are_no_draws);
+  g_test_add_func ("/study/ranking/once", test_one_run_counts_once);
   g_test_add_func ("/study/ranking/cases", test_cases_differ_in_anything_else);
   g_test_add_func ("/study/ranking/load", test_load_is_ranked_by_bytes);
   g_test_add_func ("/study/ranking/unknown", test_unknown_values_are_left_out);

@@ -399,7 +399,7 @@ is_of_single_runs (const StudyCase *study_case)
                       strcmp (study_case->row->network, "packet") == 0;
 
   for (guint i = 0; i < study_case->ranked->len; i++)
-    is_timed &= ranked_at (study_case, i)->n_runs == 1;
+    is_timed &= isnan (ranked_at (study_case, i)->lower);
   return is_timed && study_case->ranked->len > 1;
 }
 
@@ -498,8 +498,9 @@ print_ranking (const Ranking *ranking, CliFormat format)
   if (format == CLI_FORMAT_JSON)
     cli_print_object (stdout, builder);
   if (format == CLI_FORMAT_TABLE && is_single)
-    puts ("\none run of each: its end is one draw, and moves by some 5 % in a congested exchange;\n"
-          "replicas = 4 in [runs] of the study tells by how much here");
+    puts (
+        "\none run of each: its end is one draw, which moves by 0 to 15 % in a congested exchange;\n"
+        "replicas = 4 in [runs] of the study tells by how much here");
   if (format == CLI_FORMAT_TABLE && ranking->note != NULL)
     cli_printf (stdout, "\n%s\n", ranking->note);
   if (format == CLI_FORMAT_TABLE && ranking->n_missing > 0) {

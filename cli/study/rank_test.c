@@ -8,8 +8,8 @@
 #include <glib/gstdio.h>
 #include <string.h>
 
-#define SINGLE                                                                               \
-  "\none run of each: its end is one draw, and moves by some 5 % in a congested exchange;\n" \
+#define SINGLE                                                                                  \
+  "\none run of each: its end is one draw, which moves by 0 to 15 % in a congested exchange;\n" \
   "replicas = 4 in [runs] of the study tells by how much here\n"
 
 /* A shared place is shown whole. */

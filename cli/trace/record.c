@@ -127,8 +127,7 @@ relative_range (const GPtrArray *replicas, const char *name)
   return spread.mean > 0 ? (spread.most - spread.least) / spread.mean : 0;
 }
 
-/* Ends that differ by less than the first cannot be told apart on a machine; by more than the second,
- * a single run says little. */
+/* Guesses at where people want to know; only the words depend on them. */
 #define CALM_RANGE    0.005
 #define CHAOTIC_RANGE 0.03
 
