@@ -531,8 +531,10 @@ auto_factor (const Experiment *experiment, guint packets_left)
 {
   const char *at = strstr (experiment->pattern, "bytes=") + strlen ("bytes=");
   char *end;
-  uint64_t bytes = g_ascii_strtoull (at, &end, 10) << (*end == 'M' ? 20 : *end == 'K' ? 10 : 0);
+  uint64_t bytes = g_ascii_strtoull (at, &end, 10);
 
+  /* The unit only after the number has been read: both in one expression have no order. */
+  bytes <<= *end == 'M' ? 20 : *end == 'K' ? 10 : 0;
   bytes /= g_str_has_prefix (experiment->machine, "bgq") ? 512 : 2048;
   return (guint) (bytes / packets_left / (experiment->policy == DYNAMIC ? 8 : 1));
 }
