@@ -36,3 +36,11 @@ base_student_within (double probability, unsigned degrees)
       high = middle;
   return high;
 }
+
+double
+base_student_above (double t, unsigned degrees)
+{
+  double beyond = (1 - probability_within (fabs (t), degrees)) / 2;
+
+  return t < 0 ? 1 - beyond : beyond;
+}

@@ -36,7 +36,7 @@ static const char *const group_methods[] = { "kl", "paper", "scotch", NULL };
 static const char *const costs[] = { "mended", "literal", NULL };
 static const char *const suites[] = { "bgq",         "infiniband", "aggregation", "sc13",
                                       "sensitivity", "shrink",     NULL };
-static const char *const shrinks[] = { "off", "auto", "auto:screen", NULL };
+static const char *const shrinks[] = { "off", "auto", "auto:screen", "auto:race", NULL };
 
 /* The word to be completed, and the words that begin with it. */
 static const char *partial;

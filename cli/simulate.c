@@ -119,7 +119,7 @@ add_own_options (GOptionContext *context, Options *options)
       "Multiply the recorded computation by X (default: 1)", "X" },
     { "shrink", 0, 0, G_OPTION_ARG_STRING, &options->shrink,
       "Let a packet of long messages stand for S, where all messages are long enough: off (default), "
-      "auto (1,000 packets of each are left), auto:screen (250) or the number S",
+      "auto (1,000 packets of each are left), auto:screen (250), auto:race (4) or the number S",
       "off|auto|S" },
     { "replicas", 0, 0, G_OPTION_ARG_INT, &options->replicas,
       "Make N runs whose ranks start a little apart, and print means and how sure they are "
@@ -239,7 +239,7 @@ check_options (Options *options, SimRunOptions *run, GError **error)
     return FALSE;
   if (options->shrink && !sim_shrink_parse (options->shrink, &run->shrink))
     return cli_refuse (error,
-                       "--shrink: '%s' is none of off, auto, auto:screen; nor a number from 2 on",
+                       "--shrink: '%s' is none of off, auto, auto:screen, auto:race; nor a number from 2 on",
                        options->shrink);
   if (options->seed < 0)
     return cli_refuse (error, "--seed: must not be negative");

@@ -8,6 +8,10 @@
 /* Messages with so many packets left are some 2 and 3 % off, one by one, under uniform traffic. */
 #define AUTO_PACKETS   1000u
 #define SCREEN_PACKETS 250u
+/* Enough to tell bad placements from good ones: at 16 KiB, rank correlation with exact runs .82 to
+ * .88 under halos (84 mappings of 512 nodes). */
+#define RACE_PACKETS 4u
+#define RACE_MOST    8u
 /* Where packets choose their way as they go, waits come out too small (by 20 % with 1,000 packets left,
  * by 2 % with 8,000, uniform traffic), perhaps because the dynamic channel's buffers hold more. */
 #define DYNAMIC_TIMES 8u
@@ -19,6 +23,7 @@ static const struct {
   { "off", { 0 } },
   { "auto", { .packets_left = AUTO_PACKETS } },
   { "auto:screen", { .packets_left = SCREEN_PACKETS } },
+  { "auto:race", { .packets_left = RACE_PACKETS } },
 };
 
 gboolean
@@ -110,6 +115,9 @@ sim_shrink_factor (SimShrink shrink, Trace *trace, const SimTraffic *traffic,
   packets = shortest.bytes / packet_bytes + (shortest.bytes % packet_bytes != 0);
   if (shrink.factor > 0)
     return packets < shrink.factor ? 1 : MIN (shrink.factor, most);
+  /* The order of placements needs no true waits, so that dynamic routing is as any other. */
+  if (shrink.packets_left == RACE_PACKETS)
+    return (uint32_t) CLAMP (packets / RACE_PACKETS, 1, MIN (most, RACE_MOST));
   return (uint32_t) CLAMP (
       packets / shrink.packets_left / (shortest.is_dynamic ? DYNAMIC_TIMES : 1), 1, most);
 }

@@ -206,6 +206,10 @@ test_factors (void)
     { "gen:halo3d:ranks=32,bytes=16M,iterations=1", "bgq:32", "auto:screen", 16,
       ROUTE_POLICY_ZONE0 },
     { "gen:halo3d:ranks=32,bytes=16M,iterations=1", "bgq:32", "16", 16, ROUTE_POLICY_ZONE0 },
+    { "gen:halo3d:ranks=32,bytes=16K,iterations=1", "bgq:32", "auto:race", 8, ROUTE_POLICY_ZONE0 },
+    { "gen:halo3d:ranks=32,bytes=8K,iterations=1", "bgq:32", "auto:race", 4, DETERMINISTIC },
+    { "gen:halo3d:ranks=32,bytes=3K,iterations=1", "bgq:32", "auto:race", 1, DETERMINISTIC },
+    { "gen:halo3d:ranks=32,bytes=4M,iterations=1", "bgq:32", "auto:race", 8, DETERMINISTIC },
   };
 
   for (gsize i = 0; i < G_N_ELEMENTS (cases); i++) {
@@ -256,7 +260,7 @@ test_warnings (void)
 static void
 test_texts (void)
 {
-  static const char *const good[] = { "off", "auto", "auto:screen", "2", "64" };
+  static const char *const good[] = { "off", "auto", "auto:screen", "auto:race", "2", "64" };
   static const char *const bad[] = {
     "", "0", "1", "-2", "2.5", "auto:", "on", "8x", "99999999999"
   };

@@ -9,16 +9,19 @@
 #include "study/session/session.h"
 #include "base/words.h"
 
+#include <string.h>
 #include <sys/resource.h>
 
 #define MAX_WORKERS 1024
 #define MAX_SHARDS  1000000u
+#define MAX_BEST    1000u
 #define SIGNAL_EXIT 128
 #define MOST_UNFIT  5u /* lines before the runs */
 
 typedef struct {
   CliTalkOptions talk;
-  char *store, *shard;
+  char *store, *shard, *race;
+  double confidence;
   int threads;
   gboolean retry_failed, dry_run;
 } Options;
@@ -28,6 +31,7 @@ options_clear (Options *options)
 {
   g_free (options->store);
   g_free (options->shard);
+  g_free (options->race);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
 
@@ -40,6 +44,10 @@ add_own_options (GOptionContext *context, Options *options)
       "FILE" },
     { "shard", 0, 0, G_OPTION_ARG_STRING, &options->shard,
       "Make the i-th of n parts of the runs, in a store of its own, for 'study merge'", "I/N" },
+    { "race", 0, 0, G_OPTION_ARG_STRING, &options->race,
+      "Make only the runs that find the best mapping of each case, or the K best", "best|top:K" },
+    { "confidence", 0, 0, G_OPTION_ARG_DOUBLE, &options->confidence,
+      "How sure a race is not to drop the best (default: 0.95)", "P" },
     { "threads", 0, 0, G_OPTION_ARG_INT, &options->threads,
       "Runs that are made at a time (default: one per core)", "N" },
     { "retry-failed", 0, 0, G_OPTION_ARG_NONE, &options->retry_failed,
@@ -55,6 +63,28 @@ add_own_options (GOptionContext *context, Options *options)
 }
 
 static gboolean
+check_race (const Options *options, StudySessionOptions *session, GError **error)
+{
+  guint64 n_best = 1;
+
+  session->confidence = options->confidence;
+  if (!(options->confidence > 0 && options->confidence < 1))
+    return cli_refuse (error, "--confidence: not between 0 and 1");
+  if (options->race == NULL)
+    return TRUE;
+  if (strcmp (options->race, "best") != 0 &&
+      (!g_str_has_prefix (options->race, "top:") ||
+       !g_ascii_string_to_unsigned (options->race + strlen ("top:"), 10, 1, MAX_BEST, &n_best,
+                                    NULL)))
+    return cli_refuse (error, "--race: '%s' is none of best, top:K with K of 1 to %u",
+                       options->race, MAX_BEST);
+  if (options->shard != NULL)
+    return cli_refuse (error, "--shard: a race needs all runs in one store");
+  session->race_best = (guint) n_best;
+  return TRUE;
+}
+
+static gboolean
 check_options (const Options *options, StudySessionOptions *session, GError **error)
 {
   g_auto (GStrv) parts = options->shard ? g_strsplit (options->shard, "/", 2) : NULL;
@@ -65,6 +95,8 @@ check_options (const Options *options, StudySessionOptions *session, GError **er
   session->n_workers = (guint) options->threads;
   session->store_path = options->store;
   session->retry_failed = options->retry_failed;
+  if (!check_race (options, session, error))
+    return FALSE;
   if (parts == NULL)
     return TRUE;
   if (g_strv_length (parts) != 2 ||
@@ -132,7 +164,8 @@ tell_assumptions (const StudyPlan *plan)
 static void
 tell_progress (void *data, const StudyTally *tally)
 {
-  guint todo = tally->n_runs - tally->n_there, ended = tally->n_done + tally->n_failed;
+  guint todo = tally->n_runs - tally->n_there, n_left = tally->n_races - tally->n_over,
+        ended = tally->n_done + tally->n_failed;
   double rate = tally->elapsed_s > 0 ? ended / tally->elapsed_s : 0;
   g_autofree char *runs = base_count (todo, "run");
   g_autofree char *failed =
@@ -142,7 +175,14 @@ tell_progress (void *data, const StudyTally *tally)
           ? g_strdup_printf ("%u of %s%s, %.0f per second, ", ended, runs, failed, rate)
           : g_strdup_printf ("%u of %s%s, %.0f per hour, ", ended, runs, failed, rate * 3600);
 
-  cli_progress_text (data, todo > 0 ? (double) ended / todo : 1, middle);
+  /* How many runs a race will need is not known. */
+  if (n_left > 0) {
+    g_autofree char *left = base_count (n_left, "race");
+    g_autofree char *text = g_strdup_printf ("%s%s to go, ", middle, left);
+
+    cli_progress_text (data, (double) tally->n_over / tally->n_races, text);
+  } else
+    cli_progress_text (data, todo > 0 ? (double) ended / todo : 1, middle);
 }
 
 /* who: RUSAGE_SELF or RUSAGE_CHILDREN. */
@@ -249,7 +289,7 @@ cli_study_run (int argc, char **argv, GError **error)
   static const char *const names[] = { "STUDY", NULL };
   g_autoptr (GOptionContext) context = cli_context_new (
       "STUDY", "Makes the runs that a study file asks for and that its store does not have.");
-  g_auto (Options) options = { 0 };
+  g_auto (Options) options = { .confidence = 0.95 };
   StudySessionOptions session = { 0 };
   g_autoptr (StudyPlan) plan = NULL;
   g_autoptr (CliProgress) progress = NULL;
@@ -259,6 +299,7 @@ cli_study_run (int argc, char **argv, GError **error)
   if (!cli_parse (context, argc, argv, names, &path, error) ||
       !check_options (&options, &session, error) || !(plan = study_plan_load (path, error)))
     return CLI_FAILED;
+  plan->is_raced = session.race_best > 0;
   progress = cli_progress_new (options.talk.quiet);
   if (!study_plan_resolve (plan, cli_progress_share, progress, error))
     return CLI_FAILED;

@@ -620,6 +620,7 @@ run_new (Resolve *resolve, guint trace, const MadeMapping *made, const StudyPlan
 /* The runs of a trace on a machine that differ in the mapping alone. */
 typedef struct {
   StudyPlanRun pattern; /* without inputs */
+  guint screened;       /* of runs that screen, the series whose mappings they are of */
   GPtrArray *runs;      /* (element-type StudyPlanRun) borrowed */
 } Series;
 
@@ -660,9 +661,40 @@ add_series (Pair *pair, const StudyPlanFile *file, StudyPlanRun *pattern)
     }
 }
 
-static Pair
-pair_new (const StudyPlanFile *file, const StudyTrace *trace, const StudyMachine *machine)
+static void
+add_screen (Pair *pair, guint screened, const StudyPlanRun *pattern)
 {
+  const Series series = { *pattern, screened, g_ptr_array_new () };
+
+  g_array_append_val (pair->series, series);
+}
+
+/* What screens the mappings of a race over the runs of a series. */
+static void
+add_screens (Pair *pair, guint screened)
+{
+  StudyPlanRun pattern = g_array_index (pair->series, Series, screened).pattern;
+
+  if (pattern.network == SIM_NETWORK_LOAD)
+    return;
+  if (pattern.network == SIM_NETWORK_PACKET && sim_shrink_is_off (pattern.shrink)) {
+    pattern.role = STUDY_RUN_SHRUNK;
+    sim_shrink_parse ("auto:race", &pattern.shrink);
+    add_screen (pair, screened, &pattern);
+  }
+  pattern.role = STUDY_RUN_LOAD;
+  pattern.network = SIM_NETWORK_LOAD;
+  pattern.shrink = (SimShrink){ 0 };
+  pattern.jitter_ps = 0;
+  if (pattern.policy != ROUTE_POLICY_DETERMINISTIC)
+    pattern.policy = ROUTE_POLICY_DEFAULT;
+  add_screen (pair, screened, &pattern);
+}
+
+static Pair
+pair_new (const StudyPlan *plan, const StudyTrace *trace, const StudyMachine *machine)
+{
+  const StudyPlanFile *file = plan->file;
   const StudyValues *values = &file->values;
   Pair pair = { .is_wanted = study_values_agree (values, trace->binding, machine->binding),
                 .binding = study_values_copy (values, trace->binding),
@@ -687,8 +719,13 @@ pair_new (const StudyPlanFile *file, const StudyTrace *trace, const StudyMachine
           /* Other networks have no packets: once is enough. */
           if (kind != SIM_NETWORK_PACKET)
             pattern.shrink = (SimShrink){ 0 };
-          if (kind == SIM_NETWORK_PACKET || shrink == 0)
-            add_series (&pair, file, &pattern);
+          guint first = pair.series->len;
+
+          if (kind != SIM_NETWORK_PACKET && shrink > 0)
+            continue;
+          add_series (&pair, file, &pattern);
+          if (plan->is_raced && pair.series->len > first)
+            add_screens (&pair, first);
         }
   return pair;
 }
@@ -719,6 +756,29 @@ resolve_mapping (Resolve *resolve, guint first, guint machine, const PlanMapping
   g_free (made.problem);
 }
 
+/* The runs that the study asks for, or those that screen for them. */
+static void
+take_runs (const StudyPlan *plan, const Pair *pairs, guint n_machines, gboolean listed)
+{
+  for (guint trace = 0; trace < plan->traces->len; trace++)
+    for (guint machine = 0; machine < n_machines; machine++) {
+      const GArray *series = pairs[machine * plan->traces->len + trace].series;
+
+      for (guint at = 0; at < series->len; at++) {
+        const Series *it = &g_array_index (series, Series, at);
+        const GPtrArray *screened = g_array_index (series, Series, it->screened).runs;
+
+        if ((it->pattern.role == STUDY_RUN_LISTED) != listed)
+          continue;
+        g_ptr_array_extend (plan->runs, it->runs, NULL, NULL);
+        /* Both have a run of each mapping with the same {seed}, in the same order. */
+        for (guint run = 0; !listed && run < it->runs->len; run++)
+          ((StudyPlanRun *) g_ptr_array_index (it->runs, run))->screened =
+              g_ptr_array_index (screened, run);
+      }
+    }
+}
+
 /* A mapping is made once for all traces, but the runs of a trace are together in the plan.  The
  * machines that are added meanwhile are variants of the n_machines. */
 static void
@@ -733,8 +793,7 @@ resolve_runs (Resolve *resolve, guint n_machines)
     Pair *of_machine = &pairs[machine * n_traces];
 
     for (guint trace = 0; trace < n_traces; trace++)
-      of_machine[trace] =
-          pair_new (plan->file, g_ptr_array_index (plan->traces, trace), on_machine);
+      of_machine[trace] = pair_new (plan, g_ptr_array_index (plan->traces, trace), on_machine);
     for (guint trace = 0; trace < n_traces; trace++, step_done (resolve)) {
       g_autoptr (GPtrArray) mappings = NULL;
 
@@ -745,15 +804,12 @@ resolve_runs (Resolve *resolve, guint n_machines)
         resolve_mapping (resolve, trace, machine, g_ptr_array_index (mappings, at), of_machine);
     }
   }
-  for (guint trace = 0; trace < n_traces; trace++)
-    for (guint machine = 0; machine < n_machines; machine++) {
-      Pair *pair = &pairs[machine * n_traces + trace];
-
-      for (guint at = 0; at < pair->series->len; at++)
-        g_ptr_array_extend (plan->runs, g_array_index (pair->series, Series, at).runs, NULL, NULL);
-      g_free (pair->binding);
-      g_array_unref (pair->series);
-    }
+  take_runs (plan, pairs, n_machines, TRUE);
+  take_runs (plan, pairs, n_machines, FALSE);
+  for (gsize at = 0; at < (gsize) n_traces * n_machines; at++) {
+    g_free (pairs[at].binding);
+    g_array_unref (pairs[at].series);
+  }
 }
 
 /* Fills plan->unfit, and removes the runs that the file wants to be left out.  A mapping that fits
@@ -787,7 +843,7 @@ sort_out_unfit (Resolve *resolve)
       g_ptr_array_add (plan->unfit, unfit);
       g_hash_table_insert (known, g_steal_pointer (&kind), unfit);
     }
-    unfit->n_runs++;
+    unfit->n_runs += run->role == STUDY_RUN_LISTED;
     unfit->is_left_out = plan->file->skip_unfit && g_hash_table_contains (resolve->fitting, source);
     if (unfit->is_left_out)
       run_free (run);
@@ -836,7 +892,10 @@ study_plan_resolve (StudyPlan *plan, TraceProgress progress, void *data, GError 
   g_hash_table_unref (resolve.unfit);
   g_free (resolve.same_ranks);
   g_ptr_array_unref (resolve.paths);
-  if (plan->runs->len > 0)
+  for (guint run = 0; run < plan->runs->len; run++)
+    plan->n_listed +=
+        ((const StudyPlanRun *) g_ptr_array_index (plan->runs, run))->role == STUDY_RUN_LISTED;
+  if (plan->n_listed > 0)
     return TRUE;
   g_set_error (error, STUDY_ERROR, STUDY_ERROR_INPUT,
                "%s: no run is left: no trace, machine and mapping have the same values of their "

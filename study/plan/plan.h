@@ -53,10 +53,20 @@ typedef struct {
   GError *error;
 } StudyMachine;
 
-typedef struct {
-  guint trace, machine; /* indices in the plan */
-  char *mapping;        /* as rows name it */
-  char *mapping_path;   /* for topo_mapping_new(); NULL: the default */
+/* What a run is made for. */
+typedef enum {
+  STUDY_RUN_LISTED, /* the study asks for it */
+  STUDY_RUN_SHRUNK, /* screens a mapping before a race (study/race.h): with shrunk messages ... */
+  STUDY_RUN_LOAD,   /* ... and its bytes on links */
+} StudyRunRole;
+
+typedef struct StudyPlanRun StudyPlanRun;
+struct StudyPlanRun {
+  StudyRunRole role;
+  const StudyPlanRun *screened; /* the first run of that mapping; NULL: this is listed */
+  guint trace, machine;         /* indices in the plan */
+  char *mapping;                /* as rows name it */
+  char *mapping_path;           /* for topo_mapping_new(); NULL: the default */
   SimNetworkKind network;
   RoutePolicy policy;
   double compute_scale;
@@ -67,7 +77,7 @@ typedef struct {
   char *key;          /* sim_run()'s, or a hash of the texts when there is a problem */
   char *mapping_hash; /* study_mapping_hash(); NULL: problem */
   char *problem;      /* why it cannot be made: the row's error; NULL: nothing known */
-} StudyPlanRun;
+};
 
 /* Runs of one mapping on one machine that cannot be made for one reason, although the trace
  * and the machine are there. */
@@ -85,6 +95,8 @@ typedef struct {
   GPtrArray *traces;   /* (element-type StudyTrace) */
   GPtrArray *machines; /* (element-type StudyMachine) */
   GPtrArray *runs;     /* (element-type StudyPlanRun) after study_plan_resolve() */
+  guint n_listed;      /* of them, the first ones: what the study asks for */
+  gboolean is_raced;   /* to be set before: the others, which screen mappings, are added */
   GPtrArray *unfit;    /* (element-type StudyUnfit) likewise, in the order of the runs */
   gboolean keep_links, keep_ranks;
   StudyPlanFile *file; /* private */

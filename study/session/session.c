@@ -4,6 +4,7 @@
 #include "study/session/session.h"
 
 #include "study/session/execute.h"
+#include "study/session/racing.h"
 
 #include <string.h>
 #include <sys/resource.h>
@@ -44,7 +45,7 @@ runs_left (const StudyPlan *plan, const StudySessionOptions *options, StudyStore
   if (store != NULL && ((done = study_store_keys (store, FALSE, error)) == NULL ||
                         (all = study_store_keys (store, TRUE, error)) == NULL))
     return NULL;
-  for (guint run = 0; run < plan->runs->len; run++) {
+  for (guint run = 0; run < plan->n_listed; run++) {
     const char *key = run_at (plan, run)->key;
     gboolean is_done = done != NULL && g_hash_table_contains (done, key);
     gboolean has_failed = !is_done && all != NULL && g_hash_table_contains (all, key);
@@ -98,9 +99,10 @@ typedef struct {
   StudyStore *store;
   StudyBench *bench;
   StudyPool *pool;
-  const GArray *todo;       /* (element-type guint) runs */
+  StudyRacing *racing;      /* NULL: no race */
   GArray *jobs;             /* (element-type guint) all of them; those of a group are neighbours */
-  GArray *groups;           /* (element-type Group) in the order of the jobs */
+  GPtrArray *groups;        /* (element-type Group) in the order of the jobs */
+  gboolean *edges_asked;    /* [traces] */
   Group **group_of;         /* [workers] NULL: none yet */
   guint n_given, in_flight; /* jobs */
   StudyStoreGroup *made;    /* to be stored */
@@ -193,9 +195,12 @@ report_progress (Session *session, gboolean now)
 
 /* Takes the row, which is stored unless its inputs have changed. */
 static void
-count_row (Session *session, StudyRow *row, gboolean changed)
+count_row (Session *session, guint run, StudyRow *row, gboolean changed)
 {
   StudyTally *tally = session->tally;
+
+  if (session->racing != NULL)
+    study_racing_tell (session->racing, run, row);
 
   if (row->status == STUDY_DONE) {
     tally->n_done++;
@@ -235,7 +240,7 @@ take (Session *session, gint timeout_ms, const sigset_t *mask, gboolean *taken, 
       row->status = STUDY_FAILED;
       g_free (row->error);
       row->error = g_strdup (made.lost);
-      count_row (session, row, FALSE);
+      count_row (session, made.job, row, FALSE);
     }
   } else if (!study_job_read (session->bench, made.block, &result) ||
              is_run != (result.row != NULL)) {
@@ -247,7 +252,7 @@ take (Session *session, gint timeout_ms, const sigset_t *mask, gboolean *taken, 
     if (result.places != NULL && hash != NULL)
       study_store_group_add_places (session->made, hash, result.row->ranks,
                                     g_steal_pointer (&result.places));
-    count_row (session, g_steal_pointer (&result.row), result.changed);
+    count_row (session, made.job, g_steal_pointer (&result.row), result.changed);
   } else if (result.edges != NULL) {
     const StudyPlanRun *run = run_at (plan, made.job - plan->runs->len);
     const StudyTrace *trace = g_ptr_array_index (plan->traces, run->trace);
@@ -265,30 +270,30 @@ static void
 add_job (Session *session, guint job, const StudyPlanRun *run)
 {
   guint n = session->groups->len;
-  Group *last = n > 0 ? &g_array_index (session->groups, Group, n - 1) : NULL;
+  Group *last = n > 0 ? g_ptr_array_index (session->groups, n - 1) : NULL;
 
   g_array_append_val (session->jobs, job);
   if (last == NULL || last->trace != run->trace || last->machine != run->machine) {
     const Group fresh = { run->trace, run->machine, session->jobs->len - 1, session->jobs->len,
                           FALSE };
 
-    g_array_append_val (session->groups, fresh);
+    g_ptr_array_add (session->groups, g_memdup2 (&fresh, sizeof fresh));
   } else
     last->end++;
 }
 
 /* A job is a run, or, above the number of runs, the edges of a run's trace. */
 static void
-list_jobs (Session *session)
+list_jobs (Session *session, const GArray *runs)
 {
   const StudyPlan *plan = session->plan;
-  g_autofree gboolean *asked = g_new0 (gboolean, plan->traces->len);
 
-  for (guint i = 0; i < session->todo->len; i++) {
-    guint run = g_array_index (session->todo, guint, i), trace = run_at (plan, run)->trace;
+  for (guint i = 0; i < runs->len; i++) {
+    guint run = g_array_index (runs, guint, i), trace = run_at (plan, run)->trace;
     const char *hash = ((const StudyTrace *) g_ptr_array_index (plan->traces, trace))->hash;
 
-    if (!asked[trace] && hash != NULL && !study_store_has_edges (session->store, hash)) {
+    if (!session->edges_asked[trace] && hash != NULL &&
+        !study_store_has_edges (session->store, hash)) {
       /* Of the trace's first run in the whole plan: the machine that decomposes the collectives
        * must not depend on the runs that are left. */
       guint first = 0;
@@ -297,9 +302,47 @@ list_jobs (Session *session)
         first++;
       add_job (session, plan->runs->len + first, run_at (plan, run));
     }
-    asked[trace] = TRUE;
+    session->edges_asked[trace] = TRUE;
     add_job (session, run, run_at (plan, run));
   }
+}
+
+/* Lists the runs that races need now and that the store does not have. */
+static gboolean
+list_wanted (Session *session, GError **error)
+{
+  StudyTally *tally = session->tally;
+  gboolean told = TRUE;
+
+  while (told) {
+    g_autoptr (GArray) wanted = study_racing_wanted (session->racing);
+    g_autoptr (GArray) missing = g_array_new (FALSE, FALSE, sizeof (guint));
+
+    told = FALSE;
+    for (guint i = 0; i < wanted->len; i++) {
+      guint run = g_array_index (wanted, guint, i);
+      g_autoptr (GError) trouble = NULL;
+      g_autoptr (StudyRow) row =
+          study_store_find (session->store, run_at (session->plan, run)->key, &trouble);
+
+      if (trouble != NULL) {
+        g_propagate_error (error, g_steal_pointer (&trouble));
+        return FALSE;
+      }
+      tally->n_runs++;
+      if (row == NULL || (row->status != STUDY_DONE && session->options->retry_failed)) {
+        g_array_append_val (missing, run);
+        continue;
+      }
+      tally->n_there++;
+      tally->n_failed_before += row->status != STUDY_DONE;
+      study_racing_tell (session->racing, run, row);
+      told = TRUE;
+    }
+    list_jobs (session, missing);
+  }
+  study_racing_count (session->racing, &tally->n_races, &tally->n_over);
+  return TRUE;
 }
 
 /* The next job of a worker; some are left.  It stays with its group while that has jobs, then takes
@@ -307,13 +350,16 @@ list_jobs (Session *session)
 static guint
 next_job (Session *session, guint worker)
 {
-  Group *groups = (Group *) (void *) session->groups->data, *group = session->group_of[worker];
+  Group *group = session->group_of[worker];
 
   if (group == NULL || group->next == group->end) {
-    group = groups;
-    for (guint i = 0; i < session->groups->len && group->begun; i++)
-      if (!groups[i].begun || groups[i].end - groups[i].next > group->end - group->next)
-        group = &groups[i];
+    group = g_ptr_array_index (session->groups, 0);
+    for (guint i = 0; i < session->groups->len && group->begun; i++) {
+      Group *other = g_ptr_array_index (session->groups, i);
+
+      if (!other->begun || other->end - other->next > group->end - group->next)
+        group = other;
+    }
     session->group_of[worker] = group;
   }
   group->begun = TRUE;
@@ -336,7 +382,8 @@ work (Session *session, const sigset_t *mask, GError **error)
       session->n_given++;
       session->in_flight++;
     }
-    good = take (session, TAKE_TIMEOUT_MS, mask, &taken, error);
+    good = take (session, TAKE_TIMEOUT_MS, mask, &taken, error) &&
+           (session->racing == NULL || !taken || list_wanted (session, error));
     if (good && (session->made->rows->len >= MAX_WAITING_ROWS ||
                  g_get_monotonic_time () - session->stored_us >= STORE_INTERVAL_US))
       good = store_made (session, error);
@@ -362,9 +409,6 @@ make_runs (Session *session, const StudyPoolKind *maker, GError **error)
   gboolean good = FALSE;
 
   session->bench = study_bench_new (session->plan);
-  session->jobs = g_array_new (FALSE, FALSE, sizeof (guint));
-  session->groups = g_array_new (FALSE, FALSE, sizeof (Group));
-  list_jobs (session);
   signals_take (&before);
   session->pool =
       maker->pool_new (session->options->n_workers, study_job_make, session->bench, error);
@@ -375,11 +419,57 @@ make_runs (Session *session, const StudyPoolKind *maker, GError **error)
   study_pool_free (session->pool);
   signals_give_back (&before);
   study_bench_free (session->bench);
-  g_array_unref (session->jobs);
-  g_array_unref (session->groups);
   g_free (session->group_of);
   report_progress (session, TRUE);
   return good;
+}
+
+/* The plan and its machines. */
+static gboolean
+put_plan (Session *session, GError **error)
+{
+  const StudyPlan *plan = session->plan;
+  g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func ((GDestroyNotify) study_row_free);
+
+  for (guint run = 0; run < plan->n_listed; run++)
+    g_ptr_array_add (rows, study_plan_row (plan, run));
+  if (!study_store_set_plan (session->store, plan->name, plan->text, (StudyRow **) rows->pdata,
+                             rows->len, error))
+    return FALSE;
+  for (guint i = 0; i < plan->machines->len; i++) {
+    const StudyMachine *machine = g_ptr_array_index (plan->machines, i);
+
+    if (machine->hash != NULL &&
+        !study_store_put_machine (session->store, machine->hash, machine->machine_text, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* The first jobs: all runs that the store does not have, or the first ones of races. */
+static gboolean
+list_first (Session *session, GError **error)
+{
+  const StudySessionOptions *options = session->options;
+  g_autoptr (GArray) todo = NULL;
+
+  if (options->race_best == 0) {
+    todo = runs_left (session->plan, options, session->store, session->tally, error);
+    if (todo != NULL)
+      list_jobs (session, todo);
+    return todo != NULL;
+  }
+  session->racing =
+      study_racing_new (session->plan, options->race_best, options->confidence, error);
+  return session->racing != NULL && list_wanted (session, error);
+}
+
+static gboolean
+put_race (Session *session, GError **error)
+{
+  g_autoptr (GPtrArray) outcome = study_racing_outcome (session->racing);
+
+  return study_store_put_race (session->store, outcome, error);
 }
 
 gboolean
@@ -388,36 +478,31 @@ study_session_run (const StudyPlan *plan, const StudyPoolKind *maker,
 {
   g_autofree char *path = study_session_store_path (plan, options);
   g_autoptr (StudyStore) store = study_store_open (path, STUDY_STORE_CREATE, error);
-  g_autoptr (GArray) todo = store != NULL ? runs_left (plan, options, store, tally, error) : NULL;
-  g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func ((GDestroyNotify) study_row_free);
   g_autoptr (StudyStoreGroup) made = study_store_group_new ();
+  g_autoptr (GArray) jobs = g_array_new (FALSE, FALSE, sizeof (guint));
+  g_autoptr (GPtrArray) groups = g_ptr_array_new_with_free_func (g_free);
+  g_autofree gboolean *edges_asked = g_new0 (gboolean, plan->traces->len);
   Session session = { .plan = plan,
                       .options = options,
                       .tally = tally,
                       .store = store,
+                      .jobs = jobs,
+                      .groups = groups,
+                      .edges_asked = edges_asked,
                       .made = made,
                       .begin_us = g_get_monotonic_time () };
+  gboolean good;
 
-  if (todo == NULL)
+  g_assert (plan->is_raced == (options->race_best > 0));
+  if (store == NULL)
     return FALSE;
-  for (guint run = 0; run < plan->runs->len; run++)
-    g_ptr_array_add (rows, study_plan_row (plan, run));
-  if (!study_store_set_plan (store, plan->name, plan->text, (StudyRow **) rows->pdata, rows->len,
-                             error))
-    return FALSE;
-  /* Workers, which are forked, need not carry them. */
-  g_clear_pointer (&rows, g_ptr_array_unref);
-  for (guint i = 0; i < plan->machines->len; i++) {
-    const StudyMachine *machine = g_ptr_array_index (plan->machines, i);
-
-    if (machine->hash != NULL &&
-        !study_store_put_machine (store, machine->hash, machine->machine_text, error))
-      return FALSE;
-  }
   session.stored_us = session.begin_us;
-  session.todo = todo;
-  return (todo->len == 0 || make_runs (&session, maker, error)) &&
+  good = list_first (&session, error) && put_plan (&session, error) &&
+         (jobs->len == 0 || make_runs (&session, maker, error)) &&
+         (session.racing == NULL || put_race (&session, error)) &&
          study_store_check_place (store, error);
+  study_racing_free (session.racing);
+  return good;
 }
 
 gboolean

@@ -14,12 +14,13 @@
 
 /* Runs are counted once each, however often the plan lists them. */
 typedef struct {
-  guint n_runs;  /* of the shard */
+  guint n_runs;  /* of the shard; of a race, so far */
   guint n_there; /* of those, in the store before; also failed runs that are not tried again */
   guint n_failed_before;
   guint n_done, n_failed; /* now */
   guint n_changed;        /* of n_failed: an input has changed; not in the store */
-  double wall_s;          /* of the runs made now, added up */
+  guint n_races, n_over;
+  double wall_s; /* of the runs made now, added up */
   double elapsed_s;
   double store_s; /* the part of elapsed_s that writes to the store */
   char *first_error;
@@ -36,6 +37,9 @@ typedef struct {
   guint shard, n_shards;  /* run i of the plan is of shard i % n_shards + 1; n_shards 0: all */
   const char *store_path; /* NULL: study_session_store_path() */
   gboolean retry_failed;
+  guint race_best; /* 0: make all runs; else only those that find the so many best mappings of each
+                      * case (racing.h); the plan was resolved with is_raced */
+  double confidence;             /* of the race */
   StudySessionProgress progress; /* now and then; may be NULL */
   void *progress_data;
 } StudySessionOptions;

@@ -323,7 +323,7 @@ put_plan (StudyStore *store, const char *name, const char *file_text, StudyRow *
     return FALSE;
   plan = study_store_prepare (store, "INSERT INTO plan VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                               error);
-  if (plan == NULL || !study_store_exec (store, "DELETE FROM plan", error))
+  if (plan == NULL || !study_store_exec (store, "DELETE FROM plan; DELETE FROM race", error))
     return FALSE;
   for (guint at = 0; at < n_rows; at++) {
     const StudyRow *row = rows[at];
@@ -490,6 +490,93 @@ study_store_progress (StudyStore *store, GError **error)
     progress->n_failed += status == STUDY_FAILED;
   }
   return cursor.failed ? NULL : g_steal_pointer (&cases);
+}
+
+/* --- Races --- */
+
+void
+study_race_row_free (StudyRaceRow *row)
+{
+  g_free (row->key);
+  g_free (row->outcome);
+  g_free (row->trace);
+  g_free (row->machine);
+  g_free (row->mapping);
+  g_free (row->network);
+  g_free (row->routing);
+  g_free (row);
+}
+
+/* In a transaction. */
+static gboolean
+put_race (StudyStore *store, const GPtrArray *rows, GError **error)
+{
+  g_autoptr (sqlite3_stmt) insert =
+      study_store_prepare (store, "INSERT INTO race VALUES (?, ?, ?, ?, ?, ?, ?)", error);
+
+  if (insert == NULL || !study_store_exec (store, "DELETE FROM race", error))
+    return FALSE;
+  for (guint at = 0; at < rows->len; at++) {
+    const StudyRaceRow *row = g_ptr_array_index (rows, at);
+
+    sqlite3_bind_int64 (insert, 1, at);
+    study_store_bind_text (insert, 2, row->key);
+    study_store_bind_text (insert, 3, row->outcome);
+    sqlite3_bind_int64 (insert, 4, row->n_draws);
+    sqlite3_bind_double (insert, 5, row->time_s); /* NaN binds NULL */
+    sqlite3_bind_double (insert, 6, row->behind);
+    sqlite3_bind_double (insert, 7, row->margin);
+    if (!study_store_run (store, insert, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+gboolean
+study_store_put_race (StudyStore *store, const GPtrArray *rows, GError **error)
+{
+  return study_store_begin (store, error) &&
+         study_store_end (store, put_race (store, rows, error), error);
+}
+
+GPtrArray *
+study_store_race (StudyStore *store, GError **error)
+{
+  /* Of a key that the plan lists several times, the first names. */
+  g_auto (StudyStoreCursor) cursor = study_store_select (
+      store, "race", -1,
+      "SELECT race.place, outcome, draws, time_s, behind, margin, plan.* FROM race JOIN plan"
+      " ON plan.key = race.key GROUP BY race.place HAVING plan.place = min(plan.place)"
+      " ORDER BY race.place",
+      NULL, error);
+  g_autoptr (GPtrArray) rows =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) study_race_row_free);
+
+  while (study_store_next (&cursor, error)) {
+    g_autoptr (StudyRow) named = NULL;
+    StudyRaceRow *row = g_new0 (StudyRaceRow, 1);
+    const char *outcome;
+    gint64 n_draws;
+
+    g_ptr_array_add (rows, row);
+    if (!study_store_text_cell (&cursor, 1, "outcome", STUDY_STORE_MAX_NAME, FALSE, &outcome,
+                                error) ||
+        !study_store_integer_cell (&cursor, 2, "draws", 0, G_MAXUINT32, &n_draws, error) ||
+        !study_store_real_cell (&cursor, 3, "time_s", 0, DBL_MAX, &row->time_s, error) ||
+        !study_store_real_cell (&cursor, 4, "behind", -DBL_MAX, DBL_MAX, &row->behind, error) ||
+        !study_store_real_cell (&cursor, 5, "margin", -DBL_MAX, DBL_MAX, &row->margin, error) ||
+        (named = named_row (&cursor, 7, error)) == NULL)
+      return NULL;
+    row->outcome = g_strdup (outcome);
+    row->n_draws = (guint) n_draws;
+    row->key = g_steal_pointer (&named->key);
+    row->trace = g_steal_pointer (&named->trace);
+    row->machine = g_steal_pointer (&named->machine);
+    row->mapping = g_steal_pointer (&named->mapping);
+    row->network = g_steal_pointer (&named->network);
+    row->routing = g_steal_pointer (&named->routing);
+  }
+  return cursor.failed ? NULL : g_steal_pointer (&rows);
 }
 
 static gboolean

@@ -51,6 +51,9 @@ gboolean study_store_set_plan (StudyStore *store, const char *name, const char *
  * live as long as it.  g_hash_table_unref(). */
 GHashTable *study_store_keys (StudyStore *store, gboolean failed, GError **error);
 
+/* The row of a key, whatever the plan says, without blobs; NULL without an error: none. */
+StudyRow *study_store_find (StudyStore *store, const char *key, GError **error);
+
 /* The machine that rows name by its hash, once.  To be put before these rows. */
 gboolean
 study_store_put_machine (StudyStore *store, const char *hash, const char *text, GError **error);
@@ -94,6 +97,27 @@ GPtrArray *study_store_progress (StudyStore *store, GError **error);
 gboolean study_store_plan_size (StudyStore *store, guint *n_runs, GError **error);
 char *study_store_name (StudyStore *store, GError **error);
 char *study_store_file_text (StudyStore *store, GError **error);
+
+/* What a race (study/race.h) made of a mapping. */
+typedef struct {
+  char *key; /* of the mapping's first run in its case */
+  /* "best", "not told apart" from the best, "beaten" by draws, "screened" before them, "failed" */
+  char *outcome;
+  guint n_draws;
+  double time_s; /* geometric mean of the draws; NaN: none */
+  double behind,
+      margin; /* relative, when it was dropped: how much slower than the last of the best,
+                          * and how much slower noise may make it look; NaN: it was not */
+  char *trace, *machine, *mapping, *network, *routing; /* by the names of the plan; NULL in
+                                                        * study_store_put_race() */
+} StudyRaceRow;
+void study_race_row_free (StudyRaceRow *row);
+
+/* Each case's rows are neighbours, best first.  The rows replace those of an earlier race;
+ * study_store_set_plan() removes them. */
+gboolean study_store_put_race (StudyStore *store, const GPtrArray *rows, GError **error);
+/* (element-type StudyRaceRow) none: there was no race, or it is not over. */
+GPtrArray *study_store_race (StudyStore *store, GError **error);
 
 /* The blobs of one row of study_store_rows(). */
 gboolean study_store_load_blobs (StudyStore *store, StudyRow *row, GError **error);

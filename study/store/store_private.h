@@ -152,5 +152,3 @@ gboolean study_store_status_cell (const StudyStoreCursor *cursor, int at, StudyS
 /* A row of "SELECT rowid, * FROM runs", or of study_store_results_sql() (is_of_plan); NULL and
  * *error when a field is not as it must be. */
 StudyRow *study_store_row_at (const StudyStoreCursor *cursor, gboolean is_of_plan, GError **error);
-/* The row of a key, whatever the plan says; NULL without an error: none. */
-StudyRow *study_store_find (StudyStore *store, const char *key, GError **error);

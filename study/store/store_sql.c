@@ -567,6 +567,14 @@ add_run_tables (GString *sql, int version)
 }
 
 static void
+add_race_table (GString *sql)
+{
+  g_string_append (
+      sql, "CREATE TABLE race (place INTEGER PRIMARY KEY, key TEXT NOT NULL, outcome TEXT NOT NULL,"
+           " draws INTEGER NOT NULL, time_s REAL, behind REAL, margin REAL);");
+}
+
+static void
 add_tables (GString *sql, int version)
 {
   g_string_append (
@@ -578,6 +586,8 @@ add_tables (GString *sql, int version)
            "CREATE TABLE edges (trace_hash TEXT PRIMARY KEY NOT NULL, ranks INTEGER NOT NULL,"
            " edges INTEGER NOT NULL, data BLOB NOT NULL);");
   add_run_tables (sql, version);
+  if (version >= 2)
+    add_race_table (sql);
 }
 
 gboolean
@@ -603,6 +613,7 @@ study_store_migrate (StudyStore *store, GError **error)
                           "ALTER TABLE plan RENAME TO plan_1; ALTER TABLE runs RENAME TO runs_1;",
                           STUDY_STORE_VERSION);
   add_run_tables (sql, STUDY_STORE_VERSION);
+  add_race_table (sql);
   for (guint at = 0; at < study_row_n_fields (); at++) {
     const char *name = study_row_field (at)->name;
     const char *before = name_in (study_row_field (at), 1);
