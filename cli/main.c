@@ -30,7 +30,7 @@ static const CliCommand commands[] = {
   { "study merge", "bring the stores of shards together", cli_study_merge },
   { "study export", "a study's runs as CSV, JSON or NumPy arrays", cli_study_export },
   { "rank", "the mappings of a study, best first; the best one's map file", cli_rank },
-  { "score", "how well one column of a table predicts another", cli_score },
+  { "score", "how well a column or a model predicts another column", cli_score },
   { "train", "learn to predict a column of a table, or the time of runs", cli_train },
   { "predict", "a table with what a model predicts of its rows", cli_predict },
   { "report", "one page that shows a study: which mapping is best, and why", cli_report },

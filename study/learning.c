@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "study/learning.h"
 
-#include "predictors/scoring/scores.h"
 #include "study/replicas.h"
 #include "study/store/row_fields.h"
 
@@ -13,6 +12,7 @@
 /* A row of the resulting table. */
 typedef struct {
   const StudyRow *observed, *features; /* borrowed */
+  const GPtrArray *replicas; /* (element-type StudyRow) likewise: `observed`, or its draws */
 } Pair;
 
 /* Rows that differ in nothing but network, routing, shrink and replica. */
@@ -28,8 +28,7 @@ typedef struct {
   GHashTable *of_run; /* the text of group_of() -> Group */
   GArray *pairs;      /* (element-type Pair) */
   GPtrArray *means;   /* (element-type StudyRow) of replicas, which pairs borrow */
-  GArray *halves[2];  /* (element-type double) of each pair, the mean time of every other replica */
-  StudyLearned learned;
+  guint n_left_out;
 } Learning;
 
 static void
@@ -50,8 +49,6 @@ learning_clear (Learning *learning)
   g_hash_table_unref (learning->of_run);
   g_array_unref (learning->pairs);
   g_ptr_array_unref (learning->means);
-  for (guint half = 0; half < 2; half++)
-    g_array_unref (learning->halves[half]);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Learning, learning_clear)
 
@@ -187,35 +184,64 @@ add_pair (Learning *learning, Group *group, GError **error)
     return FALSE;
   }
   if (pair.features == NULL) {
-    learning->learned.n_left_out++;
+    learning->n_left_out++;
     return TRUE;
   }
+  pair.replicas = runs;
   g_array_append_val (learning->pairs, pair);
-  learning->learned.n_replicas = MIN (learning->learned.n_replicas, runs->len);
-  for (guint half = 0; half < 2; half++) {
-    double sum_s = 0, mean_s;
-    guint n = 0;
-
-    for (guint at = half; at < runs->len; at += 2, n++)
-      sum_s += ((const StudyRow *) g_ptr_array_index (runs, at))->time_s;
-    mean_s = n > 0 ? sum_s / n : (double) NAN;
-    g_array_append_val (learning->halves[half], mean_s);
-  }
   return TRUE;
 }
 
-/* What is known of the pairs. */
-static StudyLearned
-learned_of (const Learning *learning)
+/* Replicas of one number have the same seed: their draws stand in the same place of each row, unless
+ * some were not made. */
+static void
+take_draws (const Learning *learning, StudyLearned *learned)
 {
-  StudyLearned learned = learning->learned;
-  const double *first = (const double *) (const void *) learning->halves[0]->data;
-  const double *second = (const double *) (const void *) learning->halves[1]->data;
+  const char *noisy = learning->learning->noisy != NULL ? learning->learning->noisy : "time_s";
+  const StudyField *field = study_row_find_field (noisy);
+  const GArray *pairs = learning->pairs;
 
-  learned.noise_rcc = learned.n_replicas >= 2
-                          ? predict_score (first, second, learning->pairs->len).rcc
-                          : (double) NAN;
-  return learned;
+  if (field == NULL || !study_field_is_number (field))
+    return;
+  for (guint at = 0; at < pairs->len; at++)
+    learned->n_draws = MAX (learned->n_draws, g_array_index (pairs, Pair, at).replicas->len);
+  learned->draws = g_new (double, (gsize) pairs->len * learned->n_draws);
+  for (gsize i = 0; i < (gsize) pairs->len * learned->n_draws; i++)
+    learned->draws[i] = (double) NAN;
+  for (guint at = 0; at < pairs->len; at++) {
+    const GPtrArray *replicas = g_array_index (pairs, Pair, at).replicas;
+    double *draws = learned->draws + (gsize) at * learned->n_draws;
+
+    for (guint i = 0; i < replicas->len; i++) {
+      const StudyRow *row = g_ptr_array_index (replicas, i);
+      guint place = row->replica;
+
+      if (place >= learned->n_draws || !isnan (draws[place]))
+        for (place = 0; place < learned->n_draws - 1 && !isnan (draws[place]);)
+          place++;
+      draws[place] = study_row_number (row, field);
+    }
+  }
+}
+
+void
+study_learned_clear (StudyLearned *learned)
+{
+  g_clear_pointer (&learned->draws, g_free);
+}
+
+PredictNoise
+study_learned_noise (const StudyLearned *learned, const uint64_t *rows, uint64_t n)
+{
+  g_autofree double *picked = NULL;
+
+  if (rows == NULL || learned->n_draws == 0)
+    return predict_noise (learned->draws, learned->n_draws > 0 ? n : 0, learned->n_draws);
+  picked = g_new (double, n * learned->n_draws);
+  for (uint64_t at = 0; at < n; at++)
+    memcpy (picked + at * learned->n_draws, learned->draws + rows[at] * learned->n_draws,
+            learned->n_draws * sizeof *picked);
+  return predict_noise (picked, n, learned->n_draws);
 }
 
 /* --- The table --- */
@@ -232,12 +258,10 @@ study_learning_table (StudyStore *store, GPtrArray *rows, const StudyLearning *c
     .of_run = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, group_free),
     .pairs = g_array_new (FALSE, FALSE, sizeof (Pair)),
     .means = g_ptr_array_new_with_free_func ((GDestroyNotify) study_row_free),
-    .halves = { g_array_new (FALSE, FALSE, sizeof (double)),
-                g_array_new (FALSE, FALSE, sizeof (double)) },
-    .learned.n_replicas = G_MAXUINT,
   };
   PredictTable *table;
 
+  *learned = (StudyLearned){ 0 };
   if (learning.rows == NULL)
     return NULL;
   for (guint at = 0; at < learning.rows->len; at++) {
@@ -270,7 +294,8 @@ study_learning_table (StudyStore *store, GPtrArray *rows, const StudyLearning *c
                                                    : "is one of the observed runs, and has a time");
     return NULL;
   }
-  *learned = learned_of (&learning);
+  learned->n_left_out = learning.n_left_out;
+  take_draws (&learning, learned);
   table = predict_table_new (learning.source, learning.pairs->len);
   for (guint column = 0; column < study_row_n_columns (FALSE); column++) {
     const StudyField *field = study_row_field (column);

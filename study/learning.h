@@ -7,6 +7,7 @@
  * placement under `load`, which takes milliseconds. */
 #pragma once
 
+#include "predictors/scoring/scores.h"
 #include "predictors/table/table.h"
 #include "study/store/store.h"
 
@@ -19,17 +20,23 @@ typedef struct {
   StudyLearningRuns observed; /* whose time_s is the target */
   StudyLearningRuns features; /* whose features are the features; all NULL: those of the same run */
   gboolean
-      without_time; /* placements that have only runs without a time are rows too, to predict it */
+      without_time;  /* placements that have only runs without a time are rows too, to predict it */
+  const char *noisy; /* the column whose draws are kept; NULL: time_s */
 } StudyLearning;
 
 /* What else is known of the rows of a table. */
 typedef struct {
   guint n_left_out; /* runs without feature runs */
-  guint n_replicas; /* the fewest that a row is the mean of */
-  double noise_rcc; /* PredictScores.rcc of the mean times of one half of the replicas against the
-                     * other half: better than that no model can be told to be; NaN: there are rows
-                     * without replicas */
+  guint n_draws;    /* the most replicas of a row; 0: `noisy` is no column of numbers */
+  double *draws;    /* [rows][n_draws] `noisy` of each replica, NaN: not made or not known; a row of
+                     * the table has their mean */
 } StudyLearned;
+
+void study_learned_clear (StudyLearned *learned);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (StudyLearned, study_learned_clear)
+
+/* The noise of some rows of the table, [n]; rows NULL: of all n. */
+PredictNoise study_learned_noise (const StudyLearned *learned, const uint64_t *rows, uint64_t n);
 
 /* A row per done run that is chosen by `observed` and has a time, in the order of the plan, the
  * first place where it stands; with the columns of row.h but those of timing: the features are
@@ -38,7 +45,7 @@ typedef struct {
  * mean with the key of the first.  Unknown values are NaN
  * or "".  Runs without such a run are left out.  NULL and *error when
  * nothing is left, or when the choice leaves several runs of one placement (the error names the
- * choice that would tell them apart). */
+ * choice that would tell them apart).  *learned is to be cleared, after failure too. */
 PredictTable *
 study_learning_table (StudyStore *store, GPtrArray *rows, const StudyLearning *learning,
                       StudyLearned *learned, GError **error);

@@ -75,7 +75,7 @@ table_of (Study *study, const StudyLearning *learning, guint *n_left_out, GError
 
   g_assert_true (study_store_set_plan (study->store, "little", "", rows, study->rows->len, NULL));
   g_assert_true (fixture_put (study->store, rows, study->rows->len, NULL));
-  StudyLearned learned = { 0 };
+  g_auto (StudyLearned) learned = { 0 };
   PredictTable *table = study_learning_table (study->store, NULL, learning, &learned, error);
 
   *n_left_out = learned.n_left_out;
@@ -281,41 +281,78 @@ test_replicas (Study *study, gconstpointer unused)
   assert_refused (study, &same, "no choice tells them apart");
 }
 
-/* Eight placements with four replicas each: the means of the first and third order all pairs but one
- * as those of the second and fourth. */
+static PredictNoise
+noise_of (Study *study, const char *noisy, const uint64_t *rows, uint64_t n)
+{
+  const StudyLearning any = { .noisy = noisy };
+  g_auto (StudyLearned) learned = { 0 };
+  g_autoptr (GError) error = NULL;
+  guint n_left_out;
+  g_autoptr (PredictTable) written = table_of (study, &any, &n_left_out, &error);
+  g_autoptr (PredictTable) table =
+      study_learning_table (study->store, NULL, &any, &learned, &error);
+
+  g_assert_no_error (error);
+  g_assert_cmpuint (table->n_rows, >=, n);
+  return study_learned_noise (&learned, rows, n);
+}
+
+/* Eight placements with four replicas each, that are listed in another order every time.  Halved in
+ * one of two ways, the means order one pair of 28 otherwise: */
 static void
 test_noise (Study *study, gconstpointer unused)
 {
-  const StudyLearning any = { 0 };
-  g_autoptr (PredictTable) table = NULL;
-  g_autoptr (GError) error = NULL;
-  StudyLearned learned;
-  guint n_left_out;
+  static const uint64_t quiet[] = { 7, 0, 3 };
+  PredictNoise noise;
 
   (void) unused;
   for (guint placement = 0; placement < 8; placement++)
+    for (guint at = 0; at < 4; at++) {
+      StudyRow *row = add (study, placement, "packet", "default");
+      guint replica = (at + placement) % 4;
+
+      row->replica = replica;
+      row->seed = 1 + replica;
+      row->jitter_s = 1e-6;
+      /* The first two of placement 5 are slower than those of placement 6. */
+      row->time_s = 10 * placement + replica + (placement == 5 && replica < 2 ? 12 : 0);
+    }
+  noise = noise_of (study, NULL, NULL, 8);
+  g_assert_cmpuint (noise.n_draws, ==, 4);
+  g_assert_cmpfloat_with_epsilon (noise.halves_rcc, (27.0 / 28 + 1) / 2, 1e-12);
+  g_assert_cmpfloat (noise.noise_rcc, >, noise.halves_rcc);
+  g_assert_cmpfloat (noise.noise_rcc, <, 1);
+  g_assert_cmpfloat (noise_of (study, NULL, quiet, 3).noise_rcc, ==, 1);
+  /* A feature that numbers the runs, in the order of the placements. */
+  g_assert_cmpfloat (noise_of (study, "max_bytes", NULL, 8).noise_rcc, ==, 1);
+  g_assert_cmpuint (noise_of (study, "machine", NULL, 8).n_draws, ==, 0);
+  g_assert_cmpuint (noise_of (study, "nothing", NULL, 8).n_draws, ==, 0);
+  add (study, 9, "packet", "default");
+  noise = noise_of (study, NULL, NULL, 9);
+  g_assert_cmpuint (noise.n_draws, ==, 1);
+  g_assert_true (isnan (noise.noise_rcc));
+}
+
+/* One replica of each of three was not made. */
+static void
+test_replicas_that_lack (Study *study, gconstpointer unused)
+{
+  PredictNoise noise;
+
+  (void) unused;
+  for (guint placement = 0; placement < 3; placement++)
     for (guint replica = 0; replica < 4; replica++) {
       StudyRow *row = add (study, placement, "packet", "default");
 
       row->replica = replica;
       row->seed = 1 + replica;
       row->jitter_s = 1e-6;
-      row->time_s = 10 * placement + replica + (placement == 5 && replica % 2 == 1 ? 12 : 0);
+      if (replica == placement)
+        row->status = STUDY_FAILED;
     }
-  table = table_of (study, &any, &n_left_out, &error);
-  g_clear_pointer (&table, predict_table_free);
-  table = study_learning_table (study->store, NULL, &any, &learned, &error);
-  g_assert_no_error (error);
-  g_assert_cmpuint (table->n_rows, ==, 8);
-  g_assert_cmpuint (learned.n_replicas, ==, 4);
-  g_assert_cmpfloat_with_epsilon (learned.noise_rcc, 27.0 / 28, 1e-12);
-  add (study, 9, "packet", "default");
-  g_clear_pointer (&table, predict_table_free);
-  table = table_of (study, &any, &n_left_out, &error);
-  g_clear_pointer (&table, predict_table_free);
-  table = study_learning_table (study->store, NULL, &any, &learned, &error);
-  g_assert_cmpuint (learned.n_replicas, ==, 1);
-  g_assert_true (isnan (learned.noise_rcc));
+  noise = noise_of (study, NULL, NULL, 3);
+  g_assert_cmpuint (noise.n_draws, ==, 3);
+  g_assert_cmpfloat (noise.noise_rcc, ==, 1);
 }
 
 static void
@@ -353,6 +390,7 @@ main (int argc, char **argv)
   ADD ("names", test_names_and_repetitions);
   ADD ("replicas", test_replicas);
   ADD ("noise", test_noise);
+  ADD ("lack", test_replicas_that_lack);
   ADD ("nothing", test_nothing_done);
   g_test_add_func ("/study/learning/sets", test_sets_of_features);
   return g_test_run ();

@@ -751,16 +751,16 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Work, work_clear)
 
 /* Reads the points and the model. */
 static gboolean
-prepare (Work *work, const char *train, const Options *options, GError **error)
+prepare (Work *work, const char *train, Options *options, GError **error)
 {
   g_autoptr (PredictTable) runs = NULL;
   g_auto (GStrv) features = NULL;
   g_autoptr (GError) trouble = NULL;
 
   /* A formula may use the features of a load alone; only the simulator as the model needs times. */
-  if (options->from != NULL &&
-      !(runs = cli_learning_table (options->from, &options->learning, options->model == NULL,
-                                   options->talk.quiet, error)))
+  options->learning.learning.without_time = options->model != NULL;
+  if (options->from != NULL && !(runs = cli_learning_table (options->from, &options->learning,
+                                                            options->talk.quiet, NULL, error)))
     return FALSE;
   if (!points_read (&work->train, train ? train : options->measured, options->observed, runs,
                     error) ||

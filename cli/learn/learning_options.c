@@ -94,38 +94,42 @@ cli_parse_learning (CliLearningOptions *options, GError **error)
 
 PredictTable *
 cli_learning_table_of_rows (StudyStore *store, GPtrArray *rows, const CliLearningOptions *options,
-                            gboolean needs_time, gboolean quiet, GError **error)
+                            gboolean quiet, StudyLearned *learned, GError **error)
 {
-  StudyLearning learning = options->learning;
-  PredictTable *table;
-  StudyLearned learned;
+  g_auto (StudyLearned) own = { 0 };
+  StudyLearned *known = learned != NULL ? learned : &own;
+  PredictTable *table = study_learning_table (store, rows, &options->learning, known, error);
+  PredictNoise noise;
 
-  learning.without_time = !needs_time;
-  table = study_learning_table (store, rows, &learning, &learned, error);
-  if (table != NULL && learned.n_left_out > 0 && !quiet)
-    cli_printf (
-        stderr, "hopcast: note: %s: %u run%s left out, whose placement%s not in the feature runs\n",
-        study_store_path (store), learned.n_left_out, learned.n_left_out == 1 ? " is" : "s are",
-        learned.n_left_out == 1 ? " is" : "s are");
-  if (table != NULL && !isnan (learned.noise_rcc) && !quiet)
-    cli_printf (
-        stderr,
-        "hopcast: note: %s: of %u or more replicas of each run, one half orders the runs as "
-        "the other with an RCC of %.3f; no model can be told to be better\n",
-        study_store_path (store), learned.n_replicas, learned.noise_rcc);
+  if (table == NULL || quiet)
+    return table;
+  if (known->n_left_out > 0)
+    cli_printf (stderr,
+                "hopcast: note: %s: %u run%s left out, whose placement%s not in the feature runs\n",
+                study_store_path (store), known->n_left_out,
+                known->n_left_out == 1 ? " is" : "s are", known->n_left_out == 1 ? " is" : "s are");
+  if (learned != NULL)
+    return table;
+  noise = study_learned_noise (known, NULL, table->n_rows);
+  if (!isnan (noise.noise_rcc))
+    cli_printf (stderr,
+                "hopcast: note: %s: times are means of %u or more replicas; a perfect model would "
+                "order them with an RCC of %.3f\n",
+                study_store_path (store), noise.n_draws, noise.noise_rcc);
   return table;
 }
 
 PredictTable *
-cli_learning_table (const char *path, const CliLearningOptions *options, gboolean needs_time,
-                    gboolean quiet, GError **error)
+cli_learning_table (const char *path, const CliLearningOptions *options, gboolean quiet,
+                    StudyLearned *learned, GError **error)
 {
+  if (learned != NULL)
+    *learned = (StudyLearned){ 0 };
   if (cli_is_store (path)) {
     g_autoptr (StudyStore) store = study_store_open (path, STUDY_STORE_READ, error);
 
-    return store != NULL
-               ? cli_learning_table_of_rows (store, NULL, options, needs_time, quiet, error)
-               : NULL;
+    return store != NULL ? cli_learning_table_of_rows (store, NULL, options, quiet, learned, error)
+                         : NULL;
   }
   if (options->observed_text == NULL && options->features_text == NULL)
     return predict_table_read (path, error);

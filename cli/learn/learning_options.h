@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * A CSV file, or a store, whose runs become its rows: the same options in `train`,
- * `predict` and `rank`. */
+ * `predict`, `score`, `correct` and `rank`. */
 #pragma once
 
 #include "cli/study/study_store.h"
@@ -26,13 +26,14 @@ void cli_add_learning_options (GOptionContext *context, CliLearningOptions *opti
 gboolean cli_parse_learning (CliLearningOptions *options, GError **error);
 
 /* The table at `path`: of a store's runs when it is one (whatever its name), else a CSV file ("-":
- * standard input), with which the options are an error.  needs_time: of a store, only runs that
- * have a time_s; otherwise it may be NaN.  Unless quiet, prints the count of runs left out on standard
- * error. */
+ * standard input), with which the options are an error.  learning.without_time and .noisy are the
+ * command's to set.  *learned is to be cleared, after failure too; a file has no draws.
+ * Unless quiet, prints the count of runs left out on standard error; and the noise of replicas where
+ * the command does not take it (learned NULL). */
 PredictTable *cli_learning_table (const char *path, const CliLearningOptions *options,
-                                  gboolean needs_time, gboolean quiet, GError **error);
+                                  gboolean quiet, StudyLearned *learned, GError **error);
 
 /* The same of an open store and its rows (element-type StudyRow); rows NULL: they are read. */
 PredictTable *
 cli_learning_table_of_rows (StudyStore *store, GPtrArray *rows, const CliLearningOptions *options,
-                            gboolean needs_time, gboolean quiet, GError **error);
+                            gboolean quiet, StudyLearned *learned, GError **error);

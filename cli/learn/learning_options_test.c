@@ -100,14 +100,14 @@ test_tables (void)
 
   files_init (&files);
   parse (&none, NULL, NULL, &error);
-  csv = cli_learning_table (files.csv, &none, TRUE, FALSE, &error);
+  csv = cli_learning_table (files.csv, &none, FALSE, NULL, &error);
   g_assert_no_error (error);
   g_assert_cmpuint (csv->n_columns, ==, 2);
-  runs = cli_learning_table (files.store, &none, TRUE, FALSE, &error);
+  runs = cli_learning_table (files.store, &none, FALSE, NULL, &error);
   g_assert_no_error (error);
   g_assert_cmpuint (runs->n_rows, ==, 2);
   g_assert_nonnull (predict_table_find (runs, "time_s"));
-  g_assert_null (cli_learning_table (files.folder, &none, TRUE, FALSE, &missing));
+  g_assert_null (cli_learning_table (files.folder, &none, FALSE, NULL, &missing));
   g_assert_error (missing, G_FILE_ERROR, G_FILE_ERROR_ISDIR);
   files_clear (&files);
 }
@@ -122,10 +122,10 @@ test_options_of_stores (void)
 
   files_init (&files);
   parse (&flow, NULL, "network=flow", NULL);
-  g_assert_null (cli_learning_table (files.store, &flow, TRUE, FALSE, &error));
+  g_assert_null (cli_learning_table (files.store, &flow, FALSE, NULL, &error));
   g_assert_error (error, STUDY_ERROR, STUDY_ERROR_INPUT);
   g_assert_nonnull (strstr (error->message, "none of the 2 observed runs"));
-  g_assert_null (cli_learning_table (files.csv, &flow, TRUE, FALSE, &usage));
+  g_assert_null (cli_learning_table (files.csv, &flow, FALSE, NULL, &usage));
   g_assert_error (usage, CLI_ERROR, CLI_ERROR_USAGE);
   g_assert_nonnull (strstr (usage->message, "--feature-runs applies to stores"));
   files_clear (&files);

@@ -307,10 +307,12 @@ warn_of_outside (const PredictTable *table, const PredictModel *model, const Pre
 
 /* Scores the predictions in the rows whose observation is known. */
 static void
-tell_scores (const PredictTable *table, const PredictColumn *column, const PredictAnswer *answer)
+tell_scores (const PredictTable *table, const StudyLearned *learned, const PredictColumn *column,
+             const PredictAnswer *answer)
 {
   g_autofree double *observed = g_new (double, table->n_rows);
   g_autofree double *predicted = g_new (double, table->n_rows);
+  PredictNoise noise = study_learned_noise (learned, NULL, table->n_rows);
   uint64_t n = 0, n_within = 0;
   PredictScores scores;
 
@@ -330,6 +332,8 @@ tell_scores (const PredictTable *table, const PredictColumn *column, const Predi
   for (guint i = 0; i < PREDICT_N_SCORES; i++)
     cli_printf (stderr, "  %-10s  %.6g\n", predict_score_names[i],
                 predict_score_value (&scores, (PredictScore) i));
+  if (!isnan (noise.noise_rcc))
+    cli_printf (stderr, "  %-10s  %.6g\n", "noise_rcc", noise.noise_rcc);
   if (answer->lower != NULL && n > 0)
     cli_printf (stderr, "  %-10s  %.6g\n", "covered", (double) n_within / (double) n);
 }
@@ -343,12 +347,14 @@ predict (const char *model_path, const char *path, const Options *options, GErro
   g_autoptr (PredictTable) table = NULL;
   g_autoptr (CliOutfile) out = NULL;
   g_auto (PredictAnswer) answer = { NULL };
+  g_auto (StudyLearned) learned = { 0 };
   const PredictColumn *observed = NULL;
 
   if (model == NULL || (!strcmp (path, "-") && !keep_input (error)) ||
       !(out = cli_outfile_new (options->output, error)))
     return FALSE;
-  table = cli_learning_table (path, &options->learning, FALSE, options->talk.quiet, error);
+  table = cli_learning_table (path, &options->learning, options->talk.quiet,
+                              options->observed != NULL ? &learned : NULL, error);
   if (table == NULL ||
       (options->observed != NULL &&
        !(observed = predict_table_numbers (table, options->observed, error))) ||
@@ -371,7 +377,7 @@ predict (const char *model_path, const char *path, const Options *options, GErro
       !cli_outfile_commit (out, error))
     return FALSE;
   if (observed != NULL)
-    tell_scores (table, observed, &answer);
+    tell_scores (table, &learned, observed, &answer);
   return TRUE;
 }
 
@@ -383,7 +389,7 @@ cli_predict (int argc, char **argv, GError **error)
       "MODEL TABLE.csv|STORE",
       "Writes the table, or the runs of a store, as CSV with what the model predicts: one of "
       "'hopcast train', or a model file, such as one of 'hopcast correct'.");
-  g_auto (Options) options = { .interval = NAN };
+  g_auto (Options) options = { .learning.learning.without_time = TRUE, .interval = NAN };
   const char *paths[2];
 
   add_options (context, &options);
@@ -393,6 +399,7 @@ cli_predict (int argc, char **argv, GError **error)
     cli_refuse (error, "--interval: not between 0 and 1, such as 0.9");
     return CLI_FAILED;
   }
+  options.learning.learning.noisy = options.observed;
   if (!cli_check_number ("--threads", options.threads, 0, CLI_MAX_THREADS, error) ||
       !cli_parse_learning (&options.learning, error) ||
       !predict (paths[0], paths[1], &options, error))

@@ -1,29 +1,37 @@
-/* score.c - `hopcast score`: how well one column of a table predicts another.
+/* score.c - `hopcast score`: how well a column of a table, or a model, predicts another column.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/print/columns.h"
 #include "cli/command.h"
+#include "cli/learn/learning_options.h"
 #include "cli/options.h"
+#include "cli/print/terminal.h"
+#include "predictors/model/forecaster.h"
 #include "predictors/scoring/scores.h"
 #include "predictors/table/table.h"
 
 #include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 static const char *const rule_names[] = { "half", "paper", NULL };
 #define RULE_PAPER 1
 
 typedef struct {
   CliFormatOptions format;
-  char *observed, *predicted, *group, *rule;
+  CliTalkOptions talk;
+  CliLearningOptions learning;
+  char *observed, *predicted, *model, *group, *rule;
 } Options;
 
 static void
 options_clear (Options *options)
 {
   cli_format_options_clear (&options->format);
+  cli_learning_options_clear (&options->learning);
   g_free (options->observed);
   g_free (options->predicted);
+  g_free (options->model);
   g_free (options->group);
   g_free (options->rule);
 }
@@ -33,9 +41,12 @@ static void
 add_options (GOptionContext *context, Options *options)
 {
   const GOptionEntry entries[] = {
-    { "observed", 0, 0, G_OPTION_ARG_STRING, &options->observed, "What was measured", "COLUMN" },
+    { "observed", 0, 0, G_OPTION_ARG_STRING, &options->observed,
+      "What was measured (default: what the model predicts, or time_s of a store)", "COLUMN" },
     { "predicted", 0, 0, G_OPTION_ARG_STRING, &options->predicted, "What was predicted of it",
       "COLUMN" },
+    { "model", 0, 0, G_OPTION_ARG_FILENAME, &options->model,
+      "What predicts it, instead: a model of 'hopcast train', or a model file", "MODEL" },
     { "rcc", 0, 0, G_OPTION_ARG_STRING, &options->rule,
       "Ties in rcc and mispredicted: half (default; a pair that ties in one column is half right) or "
       "paper (the formula to the letter, which depends on the order of the rows)",
@@ -46,8 +57,9 @@ add_options (GOptionContext *context, Options *options)
   };
 
   g_option_context_add_main_entries (context, entries, NULL);
-  cli_add_unpack_option (context);
+  cli_add_learning_options (context, &options->learning);
   cli_add_format_options (context, &options->format);
+  cli_add_quiet_option (context, &options->talk);
 }
 
 /* The rows of each group side by side, in their order. */
@@ -55,6 +67,7 @@ typedef struct {
   uint32_t n;
   uint64_t *first;   /* [n + 1] */
   char **names;      /* [n] */
+  uint64_t *rows;    /* [rows] of the table */
   double *observed;  /* [rows] */
   double *predicted; /* [rows] */
 } Groups;
@@ -66,6 +79,7 @@ groups_clear (Groups *groups)
     g_free (groups->names[group]);
   g_free (groups->names);
   g_free (groups->first);
+  g_free (groups->rows);
   g_free (groups->observed);
   g_free (groups->predicted);
 }
@@ -83,6 +97,7 @@ groups_read (const PredictTable *table, const char *name, const double *observed
     return FALSE;
   groups->names = g_new0 (char *, groups->n);
   groups->first = g_new0 (uint64_t, groups->n + 1);
+  groups->rows = g_new (uint64_t, table->n_rows);
   groups->observed = g_new (double, table->n_rows);
   groups->predicted = g_new (double, table->n_rows);
   for (uint64_t row = 0; row < table->n_rows; row++)
@@ -94,6 +109,7 @@ groups_read (const PredictTable *table, const char *name, const double *observed
     if (groups->names[group[row]] == NULL)
       groups->names[group[row]] =
           predict_table_cell (table, (guint) (column - table->columns), row);
+    groups->rows[next[group[row]]] = row;
     groups->observed[next[group[row]]] = observed[row];
     groups->predicted[next[group[row]]++] = predicted[row];
   }
@@ -116,9 +132,13 @@ score (const double *observed, const double *predicted, uint64_t n, int rule)
 typedef struct {
   const char *group; /* NULL: there are no groups */
   PredictScores scores;
+  PredictNoise noise;
 } Row;
 
-enum { ALONE = 1 }; /* too much for a table of groups */
+enum {
+  ALONE = 1, /* too much for a table of groups */
+  NOISE = 2, /* known of replicas alone */
+};
 
 #define COUNT(field) CLI_CELL_U64, offsetof (Row, scores.field), NULL
 #define SCORE(field) CLI_CELL_NUMBER, offsetof (Row, scores.field), NULL
@@ -126,6 +146,10 @@ static const CliColumn columns[] = {
   { "group", NULL, CLI_CELL_TEXT, offsetof (Row, group) },
   { "n", "n", COUNT (n) },
   { "rcc", "rcc", SCORE (rcc) },
+  { "noise_rcc", "noise_rcc", CLI_CELL_NUMBER, offsetof (Row, noise.noise_rcc), .needs = NOISE },
+  { "halves_rcc", "halves_rcc", CLI_CELL_NUMBER, offsetof (Row, noise.halves_rcc),
+    .needs = ALONE | NOISE },
+  { "replicas", "replicas", CLI_CELL_KNOWN_U32, offsetof (Row, noise.n_draws), .needs = NOISE },
   { "rcc_paper", "rcc_paper", SCORE (rcc_paper), ALONE },
   { "tau_b", "tau_b", SCORE (tau_b) },
   { "spearman", "spearman", SCORE (spearman) },
@@ -156,10 +180,11 @@ print (const PredictTable *table, const Options *options, int rule, CliRows *row
   case CLI_FORMAT_TABLE:
     own[0].heading = options->group;
     rows->columns = own;
+    rows->has = all->noise.n_draws > 0 ? NOISE : 0;
     if (options->group != NULL)
       cli_rows_print_table (stdout, rows, "");
     else
-      cli_columns_print_list (stdout, columns, G_N_ELEMENTS (columns), all, ALONE);
+      cli_columns_print_list (stdout, columns, G_N_ELEMENTS (columns), all, ALONE | rows->has);
     break;
   case CLI_FORMAT_CSV:
     rows->columns += first;
@@ -173,6 +198,7 @@ print (const PredictTable *table, const Options *options, int rule, CliRows *row
     cli_add_string (builder, "table", table->source);
     cli_add_string (builder, "observed", options->observed);
     cli_add_string (builder, "predicted", options->predicted);
+    cli_add_string (builder, "model", options->model);
     cli_add_string (builder, "rcc_rule", rule_names[rule]);
     cli_columns_add_json (builder, columns + 1, G_N_ELEMENTS (columns) - 1, all);
     if (options->group != NULL) {
@@ -185,49 +211,129 @@ print (const PredictTable *table, const Options *options, int rule, CliRows *row
   }
 }
 
+/* --- The command --- */
+
+typedef struct {
+  PredictForecaster *model; /* NULL: a column predicts */
+  PredictTable *table;
+  StudyLearned learned;
+  PredictAnswer answer;               /* of the model */
+  const double *observed, *predicted; /* [rows] */
+} Work;
+
+static void
+work_clear (Work *work)
+{
+  g_clear_pointer (&work->model, predict_forecaster_free);
+  g_clear_pointer (&work->table, predict_table_free);
+  study_learned_clear (&work->learned);
+  predict_answer_clear (&work->answer);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Work, work_clear)
+
+/* Whether the model learned from these rows, unless groups had a part in that. */
+static gboolean
+is_training_table (const PredictModel *model, const PredictTable *table)
+{
+  g_autoptr (GPtrArray) names = g_ptr_array_new ();
+  g_autofree char *hash = NULL;
+
+  if (predict_table_find (table, model->target) == NULL)
+    return FALSE;
+  for (char **feature = model->features; *feature != NULL; feature++)
+    g_ptr_array_add (names, *feature);
+  g_ptr_array_add (names, model->target);
+  g_ptr_array_add (names, NULL);
+  hash = predict_table_hash (table, (const char *const *) names->pdata);
+  return strcmp (hash, model->hash) == 0;
+}
+
+/* Reads the table, and what was observed and predicted of its rows. */
+static gboolean
+prepare (Work *work, const char *path, Options *options, GError **error)
+{
+  if (options->model != NULL && !(work->model = predict_forecaster_read (options->model, error)))
+    return FALSE;
+  if (options->observed == NULL)
+    options->observed =
+        g_strdup (work->model != NULL ? predict_forecaster_target (work->model) : "time_s");
+  options->learning.learning.noisy = options->observed;
+  work->table =
+      cli_learning_table (path, &options->learning, options->talk.quiet, &work->learned, error);
+  if (work->table == NULL ||
+      !(work->observed = predict_table_finite (work->table, options->observed, error)))
+    return FALSE;
+  if (work->table->n_rows == 0)
+    return cli_fail (error, "%s has no rows to score", work->table->source);
+  if (work->model == NULL)
+    work->predicted = predict_table_finite (work->table, options->predicted, error);
+  else if (predict_forecaster_apply (work->model, work->table, 0, 0, &work->answer, error))
+    work->predicted = work->answer.predicted;
+  return work->predicted != NULL;
+}
+
+static void
+tell (const Work *work, const Row *all)
+{
+  if (work->model != NULL && work->model->learned != NULL &&
+      is_training_table (work->model->learned, work->table))
+    cli_printf (stderr,
+                "hopcast: note: %s: the model learned from these rows: its scores are too good\n",
+                work->table->source);
+  if (all->scores.rcc > all->noise.noise_rcc)
+    cli_printf (
+        stderr,
+        "hopcast: note: rcc is above noise_rcc, which a perfect model is expected to have: by luck, "
+        "or because the predictions contain the noise of these very runs\n");
+}
+
 int
 cli_score (int argc, char **argv, GError **error)
 {
-  static const char *const names[] = { "TABLE", NULL };
+  static const char *const names[] = { "TABLE.csv|STORE", NULL };
   g_autoptr (GOptionContext) context = cli_context_new (
-      "TABLE", "Scores the predictions in one column of a CSV table by what another one observed: "
-               "the share of pairs in the right order (RCC), rank correlations and errors.");
+      "TABLE.csv|STORE",
+      "Scores the predictions in one column of a table or of a store's runs, or of a model, by what "
+      "another column observed: the share of pairs in the right order (RCC), rank correlations and "
+      "errors; and, of replicas, the RCC that a perfect model would have.");
   g_auto (Options) options = { 0 };
-  g_autoptr (PredictTable) table = NULL;
+  g_auto (Work) work = { NULL };
   g_auto (Groups) groups = { 0 };
   g_autofree Row *rows = NULL;
-  const double *observed, *predicted;
   const char *path;
+  Row *all;
   int rule;
 
   add_options (context, &options);
   if (!cli_parse (context, argc, argv, names, &path, error))
     return CLI_FAILED;
-  if (options.observed == NULL || options.predicted == NULL) {
-    cli_refuse (error, "--%s COLUMN is missing",
-                options.observed == NULL ? "observed" : "predicted");
-    return CLI_FAILED;
-  }
-  if ((rule = cli_parse_choice ("--rcc", options.rule, rule_names, error)) < 0 ||
-      !cli_parse_format (&options.format, error) || !(table = predict_table_read (path, error)) ||
-      !(observed = predict_table_finite (table, options.observed, error)) ||
-      !(predicted = predict_table_finite (table, options.predicted, error)))
-    return CLI_FAILED;
-  if (table->n_rows == 0) {
-    cli_fail (error, "%s has no rows to score", table->source);
-    return CLI_FAILED;
-  }
-  if (options.group != NULL &&
-      !groups_read (table, options.group, observed, predicted, &groups, error))
-    return CLI_FAILED;
-  rows = g_new (Row, groups.n + 1);
-  for (uint32_t i = 0; i < groups.n; i++) {
-    uint64_t first = groups.first[i];
+  if (options.model != NULL && options.predicted != NULL)
+    cli_refuse (error, "--model and --predicted exclude each other");
+  else if (options.observed == NULL && options.model == NULL && !cli_is_store (path))
+    cli_refuse (error, "--observed COLUMN is missing");
+  else if (options.predicted == NULL && options.model == NULL)
+    cli_refuse (error, "--predicted COLUMN is missing, or --model MODEL");
+  else if ((rule = cli_parse_choice ("--rcc", options.rule, rule_names, error)) >= 0 &&
+           cli_parse_format (&options.format, error) &&
+           cli_parse_learning (&options.learning, error) &&
+           prepare (&work, path, &options, error) &&
+           (options.group == NULL || groups_read (work.table, options.group, work.observed,
+                                                  work.predicted, &groups, error))) {
+    rows = g_new0 (Row, groups.n + 1);
+    for (uint32_t i = 0; i < groups.n; i++) {
+      uint64_t first = groups.first[i], n = groups.first[i + 1] - first;
 
-    rows[i] = (Row){ groups.names[i], score (groups.observed + first, groups.predicted + first,
-                                             groups.first[i + 1] - first, rule) };
+      rows[i] = (Row){ groups.names[i],
+                       score (groups.observed + first, groups.predicted + first, n, rule),
+                       study_learned_noise (&work.learned, groups.rows + first, n) };
+    }
+    all = &rows[groups.n];
+    *all = (Row){ "all", score (work.observed, work.predicted, work.table->n_rows, rule),
+                  study_learned_noise (&work.learned, NULL, work.table->n_rows) };
+    print (work.table, &options, rule, &CLI_ROWS (columns, rows, groups.n + 1));
+    if (!options.talk.quiet)
+      tell (&work, all);
+    return CLI_DONE;
   }
-  rows[groups.n] = (Row){ "all", score (observed, predicted, table->n_rows, rule) };
-  print (table, &options, rule, &CLI_ROWS (columns, rows, groups.n + 1));
-  return CLI_DONE;
+  return CLI_FAILED;
 }

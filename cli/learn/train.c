@@ -325,6 +325,7 @@ baseline_clear (void *data)
 
 typedef struct {
   PredictTable *table;
+  StudyLearned learned;
   PredictRecipe recipe;
   char **features; /* of the recipe */
   GPtrArray *left_out;
@@ -339,6 +340,7 @@ static void
 work_clear (Work *work)
 {
   g_clear_pointer (&work->table, predict_table_free);
+  study_learned_clear (&work->learned);
   g_clear_pointer (&work->features, g_strfreev);
   g_clear_pointer (&work->left_out, g_ptr_array_unref);
   g_clear_pointer (&work->samples, predict_samples_free);
@@ -363,7 +365,8 @@ take_samples (Work *work, GError **error)
 static gboolean
 take_table (Work *work, const char *path, const Options *options, GError **error)
 {
-  work->table = cli_learning_table (path, &options->learning, TRUE, options->talk.quiet, error);
+  work->table =
+      cli_learning_table (path, &options->learning, options->talk.quiet, &work->learned, error);
   if (work->table == NULL)
     return FALSE;
   work->left_out = g_ptr_array_new_with_free_func (g_free);
@@ -475,10 +478,12 @@ train (const char *path, const Options *options, PredictRecipe recipe, GError **
     return FALSE;
   /* A model on standard output has it for itself. */
   if (g_strcmp0 (options->output, "-") != 0)
-    cli_training_print (stdout,
-                        &(CliTraining){ work.table, &work.recipe, work.n_groups, work.left_out,
-                                        work.model, work.baselines, work.searched },
-                        options->format.format);
+    cli_training_print (
+        stdout,
+        &(CliTraining){ work.table, &work.recipe, work.n_groups,
+                        study_learned_noise (&work.learned, NULL, work.table->n_rows),
+                        work.left_out, work.model, work.baselines, work.searched },
+        options->format.format);
   if (options->talk.verbose)
     cli_printf (stderr, "hopcast: learned in %.1f s with %u threads\n",
                 (double) (g_get_monotonic_time () - started_us) * 1e-6,
@@ -504,6 +509,7 @@ cli_train (int argc, char **argv, GError **error)
     return CLI_FAILED;
   if (options.target == NULL && cli_is_store (path))
     options.target = g_strdup ("time_s");
+  options.learning.learning.noisy = options.target;
   if (!cli_parse_learning (&options.learning, error) || !check_options (&options, &recipe, error) ||
       !train (path, &options, recipe, error))
     return CLI_FAILED;

@@ -25,6 +25,23 @@ print_line (FILE *out, const char *name, const char *text)
 }
 
 static void
+print_noise (FILE *out, const PredictNoise *noise)
+{
+  g_autofree char *ceiling = NULL;
+
+  if (noise->n_draws == 0)
+    return;
+  if (isnan (noise->noise_rcc))
+    ceiling = g_strdup (noise->n_draws == 1 ? "one replica of a row: no ceiling of rcc known"
+                                            : "no ceiling of rcc known");
+  else
+    ceiling = g_strdup_printf ("rows are means of %u or more replicas: a perfect model would have "
+                               "an rcc of %.4f (halves of the replicas have %.4f)",
+                               noise->n_draws, noise->noise_rcc, noise->halves_rcc);
+  print_line (out, "noise", ceiling);
+}
+
+static void
 print_origin (FILE *out, const CliTraining *training)
 {
   const PredictRecipe *recipe = training->recipe;
@@ -48,6 +65,7 @@ print_origin (FILE *out, const CliTraining *training)
   for (guint i = 0; i < training->left_out->len; i++)
     print_line (out, i == 0 ? "no feature" : "", g_ptr_array_index (training->left_out, i));
   print_line (out, "method", method);
+  print_noise (out, &training->noise);
 }
 
 static void
@@ -242,6 +260,12 @@ print_csv_scores (FILE *out, PredictMethod method, const PredictEvaluation *eval
 
 /* --- JSON --- */
 
+static const CliColumn noise_columns[] = {
+  { "replicas", NULL, CLI_CELL_KNOWN_U32, offsetof (PredictNoise, n_draws) },
+  { "noise_rcc", NULL, CLI_CELL_NUMBER, offsetof (PredictNoise, noise_rcc) },
+  { "halves_rcc", NULL, CLI_CELL_NUMBER, offsetof (PredictNoise, halves_rcc) },
+};
+
 static void
 add_names (JsonBuilder *builder, const char *name, const char *const *names)
 {
@@ -313,6 +337,7 @@ training_record (const CliTraining *training)
   cli_add_string (builder, "method", predict_method_names[recipe->settings.method]);
   cli_add_string (builder, "settings", settings);
   cli_add_integer (builder, "seed", recipe->settings.seed);
+  cli_columns_add_json (builder, noise_columns, G_N_ELEMENTS (noise_columns), &training->noise);
   if (model->evaluated) {
     g_autofree char *trial = describe_trial (&recipe->trial);
 
@@ -383,6 +408,12 @@ cli_training_print (FILE *out, const CliTraining *training, CliFormat format)
     cli_columns_print_csv_names (out, columns, G_N_ELEMENTS (columns));
     if (model->evaluated)
       print_csv_scores (out, training->recipe->settings.method, &model->evaluation);
+    if (!isnan (training->noise.noise_rcc))
+      cli_columns_print_csv_row (
+          out, columns, G_N_ELEMENTS (columns),
+          &(Row){ "noise",
+                  predict_score_names[PREDICT_RCC],
+                  { training->noise.noise_rcc, NAN, NAN, NAN, NAN, NAN, NAN } });
     if (training->searched != NULL && training->searched->result.n_outer > 0)
       print_csv_spreads (out, "search", training->searched->result.outer);
     for (guint i = 0; i < training->baselines->len; i++) {

@@ -25,6 +25,7 @@ typedef struct {
   const PredictTable *table;
   const PredictRecipe *recipe;
   uint32_t n_groups;         /* meaningful with recipe->group */
+  PredictNoise noise;        /* of the target; n_draws 0: not a store's */
   const GPtrArray *left_out; /* (element-type utf8) columns that are no features, and why */
   const PredictModel *model;
   const GArray *baselines;     /* (element-type CliBaseline); empty: not asked for */

@@ -154,8 +154,7 @@ model_new (const Options *options, StudyStore *store, GPtrArray *rows, GError **
   double level = isnan (options->interval) ? 0 : options->interval; /* 0: no interval */
   g_autoptr (PredictForecaster) model = predict_forecaster_read (options->model, error);
   g_autoptr (PredictTable) table =
-      model != NULL ? cli_learning_table_of_rows (store, rows, learning, FALSE, FALSE, error)
-                    : NULL;
+      model != NULL ? cli_learning_table_of_rows (store, rows, learning, FALSE, NULL, error) : NULL;
   g_auto (PredictAnswer) answer = { NULL, NULL, NULL, 0 };
   g_autoptr (GHashTable) of_key = g_hash_table_new (g_str_hash, g_str_equal);
   g_autofree uint64_t *matches = g_new0 (uint64_t, rows->len);
@@ -637,7 +636,10 @@ cli_rank (int argc, char **argv, GError **error)
       "STORE|STUDY",
       "Ranks the mappings of a study, the best first, for each case: all runs that differ "
       "in nothing but the mapping.");
-  g_auto (Options) options = { .tie = STUDY_TIE, .interval = (double) NAN, .top = G_MAXINT };
+  g_auto (Options) options = { .learning.learning.without_time = TRUE,
+                               .tie = STUDY_TIE,
+                               .interval = (double) NAN,
+                               .top = G_MAXINT };
   g_autoptr (StudyStore) store = NULL;
   g_autofree char *kinds = cli_map_describe_kinds ();
   const char *path;

@@ -268,3 +268,76 @@ predict_score (const double *observed, const double *predicted, uint64_t n_sampl
   scores.log_rmse = sqrt (log_squares / n);
   return scores;
 }
+
+/* --- The noise of the observations --- */
+
+#define MAX_HALVINGS 16u
+
+/* The rcc of the means of draws first ... first + n_draws / 2 - 1, counted around, against the means of
+ * the others, of rows that have both. */
+static double
+halves_rcc (const double *draws, uint64_t n, guint n_draws, guint first)
+{
+  g_autofree double *both = g_new (double, 2 * n);
+  double *means[] = { both, both + n };
+  uint64_t n_both = 0;
+
+  for (uint64_t row = 0; row < n; row++) {
+    double sum[2] = { 0 };
+    guint count[2] = { 0 };
+
+    for (guint draw = 0; draw < n_draws; draw++) {
+      double value = draws[row * n_draws + draw];
+      gboolean half = (draw + n_draws - first) % n_draws < n_draws / 2;
+
+      if (isnan (value))
+        continue;
+      sum[half] += value;
+      count[half]++;
+    }
+    if (count[0] == 0 || count[1] == 0)
+      continue;
+    for (guint half = 0; half < 2; half++)
+      means[half][n_both] = sum[half] / count[half];
+    n_both++;
+  }
+  return predict_score (means[0], means[1], n_both).rcc;
+}
+
+/* The rcc of the true times against means of n draws, from that of means of some draws against means
+ * of as many others as are left of n_draws. */
+static double
+ceiling (double rcc, guint n_draws, guint n)
+{
+  double correlation = sin (G_PI * (CLAMP (rcc, 0.5, 1) - 0.5));
+  double a = n_draws / 2, b = n_draws - a, square = correlation * correlation;
+  /* correlation^2 = 1 / ((1 + x / a) (1 + x / b)), x = w / v. */
+  double p = (a + b) / 2, q = a * b * (1 / square - 1), x = q / (p + sqrt (p * p + q));
+
+  return square <= 0 ? 0.5 : 0.5 + asin (sqrt (1 / (1 + x / n))) / G_PI;
+}
+
+PredictNoise
+predict_noise (const double *draws, uint64_t n, guint n_draws)
+{
+  PredictNoise noise = { .halves_rcc = (double) NAN, .noise_rcc = (double) NAN };
+  guint n_halvings = MIN (n_draws % 2 == 0 ? n_draws / 2 : n_draws, MAX_HALVINGS);
+  uint64_t n_rows = 0;
+  double sum = 0;
+
+  for (uint64_t row = 0; row < n; row++) {
+    guint count = 0;
+
+    for (guint draw = 0; draw < n_draws; draw++)
+      count += !isnan (draws[row * n_draws + draw]);
+    if (count > 0 && (n_rows++ == 0 || count < noise.n_draws))
+      noise.n_draws = count;
+  }
+  if (noise.n_draws < 2 || n_rows < 2)
+    return noise;
+  for (guint first = 0; first < n_halvings; first++)
+    sum += halves_rcc (draws, n, n_draws, first);
+  noise.halves_rcc = sum / n_halvings;
+  noise.noise_rcc = ceiling (noise.halves_rcc, n_draws, noise.n_draws);
+  return noise;
+}

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/random.h"
+#include "predictors/predict_testing.h"
 #include "predictors/scoring/scores.h"
 
 #include <glib.h>
@@ -291,6 +292,114 @@ test_million (void)
   g_assert_cmpfloat (scores.spearman, ==, -1);
 }
 
+/* --- The noise of the observations --- */
+
+enum { NOISE_ROWS = 84, NOISE_MOST_DRAWS = 8, NOISE_SEEDS = 60 };
+
+typedef struct {
+  const char *name;
+  guint n_draws;
+  double noise;               /* standard deviation of a draw; that of the true times is 1 */
+  gboolean is_skewed;         /* lognormal times, exponential noise, 20 times larger in some rows */
+  guint n_equal;              /* so many rows have the same true time */
+  double most_low, most_high; /* of the ceiling, off the truth */
+} NoiseCase;
+
+/* The mean ceiling, and the mean rcc of the true times against the means of the draws. */
+static void
+draw_noise (const NoiseCase *it, double *ceiling, double *truth)
+{
+  double times[NOISE_ROWS], means[NOISE_ROWS], draws[NOISE_ROWS * NOISE_MOST_DRAWS];
+
+  *ceiling = *truth = 0;
+  for (guint seed = 0; seed < NOISE_SEEDS; seed++) {
+    BaseRandom random = base_random_stream (seed, 0);
+
+    for (guint row = 0; row < NOISE_ROWS; row++) {
+      double scale = it->noise * (!it->is_skewed ? 1 : row % 4 == 0 ? 2 : 0.1);
+
+      if (row % it->n_equal == 0)
+        times[row] = it->is_skewed ? exp (testing_normal (&random)) : testing_normal (&random);
+      else
+        times[row] = times[row - 1];
+      means[row] = 0;
+      for (guint draw = 0; draw < it->n_draws; draw++) {
+        double error =
+            it->is_skewed ? -log (1 - base_random_unit (&random)) : testing_normal (&random);
+
+        draws[row * it->n_draws + draw] = times[row] + scale * error;
+        means[row] += draws[row * it->n_draws + draw] / it->n_draws;
+      }
+      /* The mean of the noise is a part of the true time. */
+      if (it->is_skewed)
+        times[row] += scale;
+    }
+    *truth += predict_score (times, means, NOISE_ROWS).rcc / NOISE_SEEDS;
+    *ceiling += predict_noise (draws, NOISE_ROWS, it->n_draws).noise_rcc / NOISE_SEEDS;
+  }
+}
+
+/* A perfect predictor has the rcc of the ceiling, on average over many tables. */
+static void
+test_ceiling (void)
+{
+  static const NoiseCase cases[] = {
+    { "little noise, two draws", 2, 0.05, FALSE, 1, 0.002, 0.002 },
+    { "two draws", 2, 0.3, FALSE, 1, 0.005, 0.005 },
+    { "three draws", 3, 0.3, FALSE, 1, 0.005, 0.005 },
+    { "four draws", 4, 0.3, FALSE, 1, 0.005, 0.005 },
+    { "eight draws", 8, 0.3, FALSE, 1, 0.005, 0.005 },
+    { "much noise, two draws", 2, 1, FALSE, 1, 0.01, 0.01 },
+    { "much noise, four draws", 4, 1, FALSE, 1, 0.01, 0.01 },
+    { "skewed, two draws", 2, 0.2, TRUE, 1, 0.01, 0.01 },
+    { "skewed, four draws", 4, 0.2, TRUE, 1, 0.01, 0.01 },
+    { "skewed, much noise", 4, 4, TRUE, 1, 0.01, 0.01 },
+    /* 11 of 83 pairs, which no count of draws can order: the ceiling is too high by a quarter. */
+    { "equal times", 4, 0.05, FALSE, 12, 0, 0.045 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    double ceiling, truth;
+
+    draw_noise (&cases[i], &ceiling, &truth);
+    g_test_message ("%s: ceiling %.4f, a perfect predictor %.4f", cases[i].name, ceiling, truth);
+    g_assert_cmpfloat (ceiling, >=, truth - cases[i].most_low);
+    g_assert_cmpfloat (ceiling, <=, truth + cases[i].most_high);
+  }
+}
+
+static void
+test_noise_by_hand (void)
+{
+  /* The second draw swaps one of three pairs: correlation sin (pi / 6), so of the means with the
+   * truth sqrt (2 / 3). */
+  static const double swap[] = { 1, 1, 2, 3, 3, 2 };
+  /* Errors that all rows share; a row without draws, and one that lacks one of three. */
+  static const double common[] = { 1, 8, 3, 2, 9, 4, NAN, NAN, NAN, 3, NAN, 5 };
+  static const double single[] = { 1, 1, 2, NAN };
+  static const double opposite[] = { 1, 2, 2, 1 };
+  static const double apart[] = { 1, 2, NAN, NAN, NAN, NAN, 3, 4 };
+  PredictNoise noise = predict_noise (swap, 3, 2);
+
+  g_assert_cmpuint (noise.n_draws, ==, 2);
+  g_assert_cmpfloat_with_epsilon (noise.halves_rcc, 2.0 / 3, 1e-12);
+  g_assert_cmpfloat_with_epsilon (noise.noise_rcc, 0.5 + asin (sqrt (2.0 / 3)) / G_PI, 1e-12);
+  noise = predict_noise (common, 4, 3);
+  g_assert_cmpuint (noise.n_draws, ==, 2);
+  g_assert_cmpfloat (noise.noise_rcc, >, 0.5);
+  noise = predict_noise (common, 2, 3);
+  g_assert_cmpfloat (noise.halves_rcc, ==, 1);
+  g_assert_cmpfloat (noise.noise_rcc, ==, 1);
+  g_assert_cmpfloat (predict_noise (opposite, 2, 2).noise_rcc, ==, 0.5);
+  noise = predict_noise (single, 2, 2);
+  g_assert_cmpuint (noise.n_draws, ==, 1);
+  g_assert_true (isnan (noise.halves_rcc) && isnan (noise.noise_rcc));
+  /* Halved in the middle, no row has draws on both sides. */
+  g_assert_true (isnan (predict_noise (apart, 2, 4).noise_rcc));
+  g_assert_true (isnan (predict_noise (swap, 1, 2).noise_rcc));
+  g_assert_cmpuint (predict_noise (NULL, 0, 0).n_draws, ==, 0);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -305,5 +414,7 @@ main (int argc, char **argv)
   g_test_add_func ("/predictors/scores/every-pair", test_every_pair);
   g_test_add_func ("/predictors/scores/recorded-scipy", test_recorded_scipy);
   g_test_add_func ("/predictors/scores/million", test_million);
+  g_test_add_func ("/predictors/scores/ceiling", test_ceiling);
+  g_test_add_func ("/predictors/scores/noise-by-hand", test_noise_by_hand);
   return g_test_run ();
 }

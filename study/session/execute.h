@@ -17,8 +17,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (StudyBench, study_bench_free)
 typedef struct {
   double read_s;      /* reading the trace, once per worker */
   double load_s;      /* a load run after that */
-  double packet_hops; /* a packet run: hop_bytes / payload of a packet + messages * avg_dilation,
-                       * as a message has at least one packet, and one that is not full */
+  double packet_hops; /* simulated by a packet run: hop_bytes / payload of a packet + messages *
+                       * avg_dilation, as a message has at least one packet, and one that is not
+                       * full; divided by the factor that its messages are shrunk by */
 } StudyBenchSize;
 
 /* FALSE when the inputs cannot be opened. */

@@ -210,6 +210,27 @@ test_packet_hops_are_estimated (void)
   g_assert_cmpfloat (size.packet_hops, <, 2 * packet_hops);
 }
 
+static void
+test_shrunk_packet_hops_are_estimated (void)
+{
+  g_autoptr (StudyPlan) plan =
+      fixture_plan (folder, "[traces]\ntrace = gen:halo2d:iterations=1,grid=4x4,bytes=65536\n"
+                            "[machines]\nmachine = torus:4x4\n[runs]\nshrink = off;8\n");
+  g_autoptr (StudyBench) bench = study_bench_new (plan);
+
+  g_assert_cmpuint (plan->runs->len, ==, 2);
+  for (guint run = 0; run < 2; run++) {
+    g_auto (StudyJobResult) result = make (bench, run);
+    double packet_hops = (double) result.row->packet_hops;
+    StudyBenchSize size;
+
+    g_assert_true (study_bench_measure (bench, run, &size));
+    g_assert_cmpuint (result.row->shrink_factor, ==, run == 0 ? 1 : 8);
+    g_assert_cmpfloat (size.packet_hops, >, 0.8 * packet_hops);
+    g_assert_cmpfloat (size.packet_hops, <, 1.25 * packet_hops);
+  }
+}
+
 #ifdef HAVE_SIMGRID
 static void
 test_a_flow_run_spends_the_process (void)
@@ -237,6 +258,7 @@ main (int argc, char **argv)
   g_test_add_func ("/study/execute/stuck", test_a_trace_that_cannot_end);
   g_test_add_func ("/study/execute/places-and-edges", test_places_and_edges);
   g_test_add_func ("/study/execute/packet-hops", test_packet_hops_are_estimated);
+  g_test_add_func ("/study/execute/shrunk-hops", test_shrunk_packet_hops_are_estimated);
 #ifdef HAVE_SIMGRID
   g_test_add_func ("/study/execute/flow", test_a_flow_run_spends_the_process);
 #endif

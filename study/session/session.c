@@ -533,8 +533,9 @@ typedef struct {
 static char *
 case_name (const StudyRow *row)
 {
-  return g_strdup_printf ("%s %s %s", row->trace_hash != NULL ? row->trace_hash : "",
-                          row->machine_hash != NULL ? row->machine_hash : "", row->network);
+  return g_strdup_printf ("%s %s %s %s", row->trace_hash != NULL ? row->trace_hash : "",
+                          row->machine_hash != NULL ? row->machine_hash : "", row->network,
+                          row->shrink);
 }
 
 /* The times of the runs in the store. */

@@ -63,7 +63,7 @@ gboolean study_session_serve (const StudyPlan *plan, const StudyPoolKind *maker,
 
 /* --- The time that the remaining runs of a study will take --- */
 
-/* Per case, that is trace, machine and network.  Where the store has runs of a case,
+/* Per case, that is trace, machine, network and shrink.  Where the store has runs of a case,
  * the estimate of another is the mean of their wall_s.  Else one load run of the case's
  * first mapping is made here: its time is that of a load run, and its packet hops
  * (StudyBenchSize) divided by the rate of the store's packet runs or, without any,
