@@ -277,6 +277,7 @@ column_clear (gpointer data)
 typedef struct {
   const char *store, *study;
   guint n_missing;        /* planned runs without a result */
+  gboolean is_raced;      /* ... as a race left them out */
   const GPtrArray *cases; /* (element-type StudyCase) */
   const bool *chosen;     /* [cases] */
   guint top;              /* mappings per case, ties with the last one included */
@@ -505,7 +506,12 @@ print_ranking (const Ranking *ranking, CliFormat format)
   if (format == CLI_FORMAT_TABLE && ranking->n_missing > 0) {
     g_autofree char *missing = base_count (ranking->n_missing, "run");
 
-    printf ("\nnot made yet: %s of the study\n", missing);
+    if (ranking->is_raced)
+      printf (
+          "\nleft out by races: %s of the study; 'hopcast study status' says of which mappings\n",
+          missing);
+    else
+      printf ("\nnot made yet: %s of the study\n", missing);
   }
 }
 
@@ -578,6 +584,7 @@ rank_store (StudyStore *store, const Options *options, GError **error)
   g_autofree char *name = study_store_name (store, error);
   g_autoptr (GPtrArray) rows = name ? study_store_rows (store, FALSE, error) : NULL;
   g_autoptr (GPtrArray) missing = rows ? study_store_missing (store, error) : NULL;
+  g_autoptr (GPtrArray) race = missing ? study_store_race (store, error) : NULL;
   g_autoptr (Model) model = NULL;
   g_autoptr (GPtrArray) cases = NULL;
   g_autoptr (GArray) columns = g_array_new (FALSE, FALSE, sizeof (MoreColumn));
@@ -587,7 +594,7 @@ rank_store (StudyStore *store, const Options *options, GError **error)
   Ranking ranking;
 
   g_array_set_clear_func (columns, column_clear);
-  if (missing == NULL ||
+  if (race == NULL ||
       (options->model != NULL && !(model = model_new (options, store, rows, error))))
     return FALSE;
   if (model != NULL) {
@@ -615,6 +622,7 @@ rank_store (StudyStore *store, const Options *options, GError **error)
   ranking = (Ranking){ .store = study_store_path (store),
                        .study = name,
                        .n_missing = missing->len,
+                       .is_raced = race->len > 0,
                        .cases = cases,
                        .chosen = chosen,
                        .top = (guint) options->top,

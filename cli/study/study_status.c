@@ -15,6 +15,7 @@ typedef struct {
   StudyStore *store;
   char *name;
   GPtrArray *cases;   /* (element-type StudyProgress) */
+  GPtrArray *race;    /* (element-type StudyRaceRow) */
   GPtrArray *errors;  /* (element-type utf8) in the order of the runs */
   GHashTable *counts; /* (element-type utf8 guint) */
   guint n_runs, n_done, n_failed;
@@ -25,6 +26,7 @@ status_clear (Status *status)
 {
   g_clear_pointer (&status->store, study_store_free);
   g_clear_pointer (&status->cases, g_ptr_array_unref);
+  g_clear_pointer (&status->race, g_ptr_array_unref);
   g_clear_pointer (&status->errors, g_ptr_array_unref);
   g_clear_pointer (&status->counts, g_hash_table_unref);
   g_free (status->name);
@@ -45,6 +47,7 @@ read_status (Status *status, const char *path, GError **error)
   status->store = cli_study_store_open (path, error);
   if (!status->store || !(status->name = study_store_name (status->store, error)) ||
       !(status->cases = study_store_progress (status->store, error)) ||
+      !(status->race = study_store_race (status->store, error)) ||
       !(rows = study_store_rows (status->store, FALSE, error)))
     return FALSE;
   status->errors = g_ptr_array_new_with_free_func (g_free);
@@ -106,6 +109,63 @@ static const CliColumn failure_columns[] = {
   { "runs", NULL, CLI_CELL_U32, offsetof (Failure, n_runs) },
 };
 
+static const CliColumn race_columns[] = {
+  { "race", NULL, CLI_CELL_U32, offsetof (StudyRaceRow, number) },
+  { "trace", NULL, CLI_CELL_TEXT, offsetof (StudyRaceRow, trace) },
+  { "machine", NULL, CLI_CELL_TEXT, offsetof (StudyRaceRow, machine) },
+  { "network", NULL, CLI_CELL_TEXT, offsetof (StudyRaceRow, network) },
+  { "routing", NULL, CLI_CELL_TEXT, offsetof (StudyRaceRow, routing) },
+  { "outcome", NULL, CLI_CELL_TEXT, offsetof (StudyRaceRow, outcome) },
+  { "draws", NULL, CLI_CELL_U32, offsetof (StudyRaceRow, n_draws) },
+  { "time_s", NULL, CLI_CELL_NUMBER, offsetof (StudyRaceRow, time_s) },
+  { "behind", NULL, CLI_CELL_NUMBER, offsetof (StudyRaceRow, behind) },
+  { "margin", NULL, CLI_CELL_NUMBER, offsetof (StudyRaceRow, margin) },
+  { "mapping", NULL, CLI_CELL_TEXT, offsetof (StudyRaceRow, mapping) },
+};
+
+/* Of one case. */
+typedef struct {
+  uint32_t n_mappings, n_equal, n_beaten, n_screened, n_failed;
+  const char *best; /* the first one's mapping */
+} Race;
+
+static const CliColumn race_summary_columns[] = {
+  { NULL, "mappings", CLI_CELL_U32, offsetof (Race, n_mappings) },
+  { NULL, "not told apart", CLI_CELL_U32, offsetof (Race, n_equal) },
+  { NULL, "beaten", CLI_CELL_U32, offsetof (Race, n_beaten) },
+  { NULL, "screened", CLI_CELL_U32, offsetof (Race, n_screened) },
+  { NULL, "failed", CLI_CELL_U32, offsetof (Race, n_failed) },
+  { NULL, "best", CLI_CELL_TEXT, offsetof (Race, best) },
+};
+
+/* A line for each race. */
+static void
+print_races (const Status *status)
+{
+  g_autoptr (GArray) races = g_array_new (FALSE, FALSE, sizeof (Race));
+
+  for (guint at = 0; at < status->race->len; at++) {
+    const StudyRaceRow *row = g_ptr_array_index (status->race, at);
+    Race *race;
+
+    if (at == 0 || row->number != ((StudyRaceRow *) status->race->pdata[at - 1])->number) {
+      const Race fresh = { .best = row->mapping };
+
+      g_array_append_val (races, fresh);
+    }
+    race = &g_array_index (races, Race, races->len - 1);
+    race->n_mappings++;
+    race->n_equal += strcmp (row->outcome, "not told apart") == 0;
+    race->n_beaten += strcmp (row->outcome, "beaten") == 0;
+    race->n_screened += strcmp (row->outcome, "screened") == 0;
+    race->n_failed += strcmp (row->outcome, "failed") == 0;
+  }
+  cli_print_heading (stdout, "races");
+  cli_rows_print_table (
+      stdout, &CLI_ROWS (race_summary_columns, (Race *) (void *) races->data, races->len), "  ");
+  puts ("  the runs that are missing are those that the races left out");
+}
+
 static void
 print (const Status *status, CliFormat format)
 {
@@ -113,6 +173,8 @@ print (const Status *status, CliFormat format)
   g_autofree Failure *failures = g_new (Failure, status->errors->len);
   const CliRows case_rows = CLI_ROWS (case_columns, cases, status->cases->len);
   const CliRows failure_rows = CLI_ROWS (failure_columns, failures, status->errors->len);
+  g_autofree StudyRaceRow *races = g_new (StudyRaceRow, status->race->len + 1);
+  const CliRows race_rows = CLI_ROWS (race_columns, races, status->race->len);
   g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
   g_autoptr (JsonBuilder) builder = NULL;
   guint n_missing = status->n_runs - status->n_done - status->n_failed;
@@ -142,6 +204,8 @@ print (const Status *status, CliFormat format)
     failures[at].error = g_ptr_array_index (status->errors, at);
     failures[at].n_runs = count_of (status, failures[at].error);
   }
+  for (guint at = 0; at < status->race->len; at++)
+    races[at] = *(const StudyRaceRow *) g_ptr_array_index (status->race, at);
   switch (format) {
   case CLI_FORMAT_TABLE:
     cli_print_heading (stdout, "study");
@@ -151,6 +215,8 @@ print (const Status *status, CliFormat format)
             status->n_failed, n_missing);
     cli_print_heading (stdout, "cases");
     cli_rows_print_table (stdout, &case_rows, "  ");
+    if (status->race->len > 0)
+      print_races (status);
     if (failure_rows.n_rows > 0) {
       cli_print_heading (stdout, "errors");
       cli_rows_print_table (stdout, &failure_rows, "  ");
@@ -167,6 +233,7 @@ print (const Status *status, CliFormat format)
     cli_add_integer (builder, "failed", status->n_failed);
     cli_add_integer (builder, "missing", n_missing);
     cli_rows_add_json (builder, "cases", &case_rows);
+    cli_rows_add_json (builder, "races", &race_rows);
     cli_rows_add_json (builder, "errors", &failure_rows);
     cli_print_object (stdout, builder);
     break;

@@ -416,6 +416,7 @@ GPtrArray *
 study_racing_outcome (const StudyRacing *racing)
 {
   GPtrArray *outcome = g_ptr_array_new_with_free_func ((GDestroyNotify) study_race_row_free);
+  guint number = 0;
 
   for (guint i = 0; i < racing->cases->len; i++) {
     const Case *it = g_ptr_array_index (racing->cases, i);
@@ -431,6 +432,7 @@ study_racing_outcome (const StudyRacing *racing)
       guint first = g_array_index (candidate_at (it, candidate)->draws, guint, 0);
       StudyRaceRow *row = g_new0 (StudyRaceRow, 1);
 
+      row->number = number;
       row->key = g_strdup (run_at (racing, first)->key);
       row->outcome = g_strdup (outcome_of (racer, at < racing->n_best));
       row->n_draws = racer->n_draws;
@@ -439,6 +441,7 @@ study_racing_outcome (const StudyRacing *racing)
       row->margin = racer->margin;
       g_ptr_array_add (outcome, row);
     }
+    number++;
   }
   return outcome;
 }

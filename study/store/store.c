@@ -512,7 +512,7 @@ static gboolean
 put_race (StudyStore *store, const GPtrArray *rows, GError **error)
 {
   g_autoptr (sqlite3_stmt) insert =
-      study_store_prepare (store, "INSERT INTO race VALUES (?, ?, ?, ?, ?, ?, ?)", error);
+      study_store_prepare (store, "INSERT INTO race VALUES (?, ?, ?, ?, ?, ?, ?, ?)", error);
 
   if (insert == NULL || !study_store_exec (store, "DELETE FROM race", error))
     return FALSE;
@@ -520,12 +520,13 @@ put_race (StudyStore *store, const GPtrArray *rows, GError **error)
     const StudyRaceRow *row = g_ptr_array_index (rows, at);
 
     sqlite3_bind_int64 (insert, 1, at);
-    study_store_bind_text (insert, 2, row->key);
-    study_store_bind_text (insert, 3, row->outcome);
-    sqlite3_bind_int64 (insert, 4, row->n_draws);
-    sqlite3_bind_double (insert, 5, row->time_s); /* NaN binds NULL */
-    sqlite3_bind_double (insert, 6, row->behind);
-    sqlite3_bind_double (insert, 7, row->margin);
+    sqlite3_bind_int64 (insert, 2, row->number);
+    study_store_bind_text (insert, 3, row->key);
+    study_store_bind_text (insert, 4, row->outcome);
+    sqlite3_bind_int64 (insert, 5, row->n_draws);
+    sqlite3_bind_double (insert, 6, row->time_s); /* NaN binds NULL */
+    sqlite3_bind_double (insert, 7, row->behind);
+    sqlite3_bind_double (insert, 8, row->margin);
     if (!study_store_run (store, insert, error))
       return FALSE;
   }
@@ -545,7 +546,7 @@ study_store_race (StudyStore *store, GError **error)
   /* Of a key that the plan lists several times, the first names. */
   g_auto (StudyStoreCursor) cursor = study_store_select (
       store, "race", -1,
-      "SELECT race.place, outcome, draws, time_s, behind, margin, plan.* FROM race JOIN plan"
+      "SELECT race.place, number, outcome, draws, time_s, behind, margin, plan.* FROM race JOIN plan"
       " ON plan.key = race.key GROUP BY race.place HAVING plan.place = min(plan.place)"
       " ORDER BY race.place",
       NULL, error);
@@ -556,18 +557,20 @@ study_store_race (StudyStore *store, GError **error)
     g_autoptr (StudyRow) named = NULL;
     StudyRaceRow *row = g_new0 (StudyRaceRow, 1);
     const char *outcome;
-    gint64 n_draws;
+    gint64 number, n_draws;
 
     g_ptr_array_add (rows, row);
-    if (!study_store_text_cell (&cursor, 1, "outcome", STUDY_STORE_MAX_NAME, FALSE, &outcome,
+    if (!study_store_integer_cell (&cursor, 1, "number", 0, G_MAXUINT32, &number, error) ||
+        !study_store_text_cell (&cursor, 2, "outcome", STUDY_STORE_MAX_NAME, FALSE, &outcome,
                                 error) ||
-        !study_store_integer_cell (&cursor, 2, "draws", 0, G_MAXUINT32, &n_draws, error) ||
-        !study_store_real_cell (&cursor, 3, "time_s", 0, DBL_MAX, &row->time_s, error) ||
-        !study_store_real_cell (&cursor, 4, "behind", -DBL_MAX, DBL_MAX, &row->behind, error) ||
-        !study_store_real_cell (&cursor, 5, "margin", -DBL_MAX, DBL_MAX, &row->margin, error) ||
-        (named = named_row (&cursor, 7, error)) == NULL)
+        !study_store_integer_cell (&cursor, 3, "draws", 0, G_MAXUINT32, &n_draws, error) ||
+        !study_store_real_cell (&cursor, 4, "time_s", 0, DBL_MAX, &row->time_s, error) ||
+        !study_store_real_cell (&cursor, 5, "behind", -DBL_MAX, DBL_MAX, &row->behind, error) ||
+        !study_store_real_cell (&cursor, 6, "margin", -DBL_MAX, DBL_MAX, &row->margin, error) ||
+        (named = named_row (&cursor, 8, error)) == NULL)
       return NULL;
     row->outcome = g_strdup (outcome);
+    row->number = (guint) number;
     row->n_draws = (guint) n_draws;
     row->key = g_steal_pointer (&named->key);
     row->trace = g_steal_pointer (&named->trace);

@@ -100,7 +100,8 @@ char *study_store_file_text (StudyStore *store, GError **error);
 
 /* What a race (study/race.h) made of a mapping. */
 typedef struct {
-  char *key; /* of the mapping's first run in its case */
+  guint number; /* of the race, from 0 on: one for each case */
+  char *key;    /* of the mapping's first run in its case */
   /* "best", "not told apart" from the best, "beaten" by draws, "screened" before them, "failed" */
   char *outcome;
   guint n_draws;
@@ -113,7 +114,7 @@ typedef struct {
 } StudyRaceRow;
 void study_race_row_free (StudyRaceRow *row);
 
-/* Each case's rows are neighbours, best first.  The rows replace those of an earlier race;
+/* A race's rows are neighbours, best first.  The rows replace those of an earlier race;
  * study_store_set_plan() removes them. */
 gboolean study_store_put_race (StudyStore *store, const GPtrArray *rows, GError **error);
 /* (element-type StudyRaceRow) none: there was no race, or it is not over. */

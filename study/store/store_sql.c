@@ -570,8 +570,9 @@ static void
 add_race_table (GString *sql)
 {
   g_string_append (
-      sql, "CREATE TABLE race (place INTEGER PRIMARY KEY, key TEXT NOT NULL, outcome TEXT NOT NULL,"
-           " draws INTEGER NOT NULL, time_s REAL, behind REAL, margin REAL);");
+      sql,
+      "CREATE TABLE race (place INTEGER PRIMARY KEY, number INTEGER NOT NULL, key TEXT NOT NULL,"
+      " outcome TEXT NOT NULL, draws INTEGER NOT NULL, time_s REAL, behind REAL, margin REAL);");
 }
 
 static void
