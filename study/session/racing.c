@@ -10,11 +10,6 @@
 
 #define NO_RUN G_MAXUINT
 
-/* Of a shrunk run its time, the mean end of its ranks and the mean delay: of all columns of runs, with
- * these three the logarithm of the exact time was predicted best, for two halos of 16 KiB under 84
- * mappings together.  Of a load run the most and the mean bytes on links. */
-#define N_MEASURES 3u
-
 typedef struct {
   const char *mapping;
   GArray *draws; /* (element-type guint) runs of the plan */
@@ -59,6 +54,19 @@ static Candidate *
 candidate_at (const Case *it, guint candidate)
 {
   return g_ptr_array_index (it->candidates, candidate);
+}
+
+/* Of a shrunk run its time, the mean end of its ranks and the mean delay: of all columns of runs, with
+ * these three the logarithm of the exact time was predicted best, for two halos of 16 KiB under 84
+ * mappings together.  Of a load run the most and the mean bytes on links. */
+void
+study_racing_measures (const StudyRow *screen, double measures[STUDY_RACING_MEASURES])
+{
+  gboolean is_load = strcmp (screen->network, "load") == 0;
+
+  measures[0] = is_load ? screen->features[SIM_FEATURE_MAX_BYTES] : screen->time_s;
+  measures[1] = is_load ? screen->features[SIM_FEATURE_AVG_BYTES] : screen->mean_end_s;
+  measures[2] = is_load ? (double) NAN : screen->features[SIM_FEATURE_AVG_DELAY];
 }
 
 /* --- Cases and candidates --- */
@@ -185,10 +193,10 @@ prepare (StudyRacing *racing, Case *it)
 
   for (guint i = 0; i < n; i++)
     it->n_draws = MAX (it->n_draws, candidate_at (it, i)->draws->len);
-  it->measures = g_new (double, n *N_MEASURES);
+  it->measures = g_new (double, n *STUDY_RACING_MEASURES);
   it->times = g_new (double, n * it->n_draws);
   it->racers = g_new0 (StudyRacer, n);
-  for (guint i = 0; i < n * N_MEASURES; i++)
+  for (guint i = 0; i < n * STUDY_RACING_MEASURES; i++)
     it->measures[i] = NAN;
   for (guint i = 0; i < n * it->n_draws; i++)
     it->times[i] = NAN;
@@ -326,7 +334,7 @@ step (StudyRacing *racing, Case *it, GArray *wanted)
     case LOAD:
       ask_screens (racing, it, wanted);
       if (it->n_pending == 0) {
-        it->n_measures = N_MEASURES;
+        it->n_measures = STUDY_RACING_MEASURES;
         it->stage = DRAWS;
       }
       break;
@@ -363,7 +371,6 @@ study_racing_tell (StudyRacing *racing, guint run, const StudyRow *row)
 {
   const Where *where = &racing->where[run];
   Case *it = where->of;
-  double *measures;
 
   it->n_pending--;
   if (where->draw != NO_RUN) {
@@ -375,15 +382,7 @@ study_racing_tell (StudyRacing *racing, guint run, const StudyRow *row)
     return;
   if (it->stage == FIRST_SHRUNK)
     it->factor = row->shrink_factor;
-  measures = &it->measures[where->candidate * N_MEASURES];
-  if (it->stage == LOAD) {
-    measures[0] = row->features[SIM_FEATURE_MAX_BYTES];
-    measures[1] = row->features[SIM_FEATURE_AVG_BYTES];
-  } else {
-    measures[0] = row->time_s;
-    measures[1] = row->mean_end_s;
-    measures[2] = row->features[SIM_FEATURE_AVG_DELAY];
-  }
+  study_racing_measures (row, &it->measures[where->candidate * STUDY_RACING_MEASURES]);
 }
 
 /* --- What came of it --- */

@@ -12,6 +12,11 @@
 #include "study/plan/plan.h"
 #include "study/store/store.h"
 
+#define STUDY_RACING_MEASURES 3u
+
+/* What a run that screens says, of either kind; NaN: nothing. */
+void study_racing_measures (const StudyRow *screen, double measures[STUDY_RACING_MEASURES]);
+
 typedef struct StudyRacing StudyRacing;
 
 /* The plan was resolved with is_raced.  Fails where the mappings of a case have not the same seeds. */

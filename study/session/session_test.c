@@ -4,6 +4,7 @@
 #include "study/session/session.h"
 #include "study/store/store_fixture.h"
 
+#include <glib/gstdio.h>
 #include <string.h>
 
 /* Twelve runs, one of which is another one by a second name. */
@@ -509,6 +510,169 @@ test_the_order_of_jobs (void)
   g_assert_cmpuint (tally.n_done, ==, 12);
 }
 
+/* --- Races --- */
+
+/* 20 orders of 5 dimensions are screened; long messages, short ones, and the load network, whose runs
+ * are all made. */
+#define RACE                                                                                         \
+  "[traces]\ntrace = gen:halo2d:ranks=32,bytes={bytes},iterations=1\n[machines]\nmachine = bgq:32\n" \
+  "[mappings]\nmapping = ABCDET;BACDET;random({seed});random(2);random(3);random(4);random(5);"      \
+  "random(6);random(7);random(8);random(9);random(10);random(11);random(12);random(13);EDCBAT;"      \
+  "ECDBAT;DABCET;random(14);random(15)\n[runs]\nnetwork = packet;load\nreplicas = 3\n"               \
+  "jitter = 1 us\nseed = 20\n[bytes]\nvalues = 64;16K\n"
+
+static StudyPlan *
+race_plan (const char *text)
+{
+  g_autofree char *path = in_folder ("race.study");
+  g_autoptr (GError) error = NULL;
+  StudyPlan *plan;
+
+  fixture_write (folder, "race.study", text);
+  plan = study_plan_load (path, &error);
+  g_assert_no_error (error);
+  plan->is_raced = TRUE;
+  study_plan_resolve (plan, NULL, NULL, &error);
+  g_assert_no_error (error);
+  return plan;
+}
+
+/* The races of a store, a line for each mapping. */
+static char *
+race_listing (const char *store_path)
+{
+  g_autoptr (StudyStore) store = fixture_open (store_path, STUDY_STORE_READ);
+  g_autoptr (GPtrArray) rows = study_store_race (store, NULL);
+  GString *text = g_string_new (NULL);
+
+  g_assert_nonnull (rows);
+  for (guint at = 0; at < rows->len; at++) {
+    const StudyRaceRow *row = g_ptr_array_index (rows, at);
+
+    g_string_append_printf (text, "%u %s %s %s %u %a %a %a\n", row->number, row->trace,
+                            row->mapping, row->outcome, row->n_draws, row->time_s, row->behind,
+                            row->margin);
+  }
+  return g_string_free (text, FALSE);
+}
+
+static void
+test_race (void)
+{
+  g_autoptr (StudyPlan) plan = race_plan (RACE);
+  g_autofree char *path = in_folder ("race.store");
+  StudySessionOptions options = {
+    .store_path = path, .race_best = 1, .confidence = .95, .n_workers = 1
+  };
+  g_auto (StudyTally) tally = { 0 }, again = { 0 };
+  g_autofree char *first = NULL, *second = NULL, *third = NULL;
+  g_autoptr (StudyStore) store = NULL;
+  g_autoptr (GPtrArray) rows = NULL, race = NULL;
+  guint n_made = 0;
+
+  g_assert_cmpuint (plan->n_listed, ==, 2 * 20 * (3 + 1));
+  /* Every mapping has a shrunk and a load run for either size. */
+  g_assert_cmpuint (plan->runs->len - plan->n_listed, ==, 2 * 20 * 2);
+  run (plan, &options, &tally);
+  g_assert_cmpuint (tally.n_failed + tally.n_there, ==, 0);
+  g_assert_cmpuint (tally.n_races, ==, 2);
+  g_assert_cmpuint (tally.n_over, ==, 2);
+  g_assert_cmpuint (tally.n_runs, <, plan->runs->len);
+  first = race_listing (path);
+  g_assert_cmpuint (count_lines (first), ==, 40);
+
+  /* All runs of the load network are there; of the winner there are at least two draws. */
+  store = fixture_open (path, STUDY_STORE_READ);
+  rows = study_store_rows (store, FALSE, NULL);
+  race = study_store_race (store, NULL);
+  for (guint i = 0; i < rows->len; i++)
+    n_made += strcmp (((StudyRow *) rows->pdata[i])->network, "load") == 0;
+  g_assert_cmpuint (n_made, ==, 40);
+  g_assert_cmpstr (((StudyRaceRow *) race->pdata[0])->outcome, ==, "best");
+  g_assert_cmpuint (((StudyRaceRow *) race->pdata[0])->n_draws, >=, 2);
+  g_clear_pointer (&store, study_store_free);
+
+  /* Again: nothing is left to do, and the outcome is the same; with several workers too. */
+  run (plan, &options, &again);
+  g_assert_cmpuint (again.n_done, ==, 0);
+  g_assert_cmpuint (again.n_there, ==, tally.n_runs);
+  second = race_listing (path);
+  g_assert_cmpstr (first, ==, second);
+  g_unlink (path);
+  options.n_workers = 3;
+  run (plan, &options, &again);
+  third = race_listing (path);
+  g_assert_cmpstr (first, ==, third);
+}
+
+static void
+raise_late (G_GNUC_UNUSED void *data, const StudyTally *tally)
+{
+  if (tally->n_done > 50 && tally->signal == 0)
+    raise (SIGTERM);
+}
+
+/* A race that was ended early leaves no outcome of itself, and goes on from its runs. */
+static void
+test_race_goes_on (void)
+{
+  g_autoptr (StudyPlan) plan = race_plan (RACE);
+  g_autofree char *whole = in_folder ("whole-race.store"), *parts = in_folder ("parts-race.store");
+  StudySessionOptions options = { .store_path = whole, .race_best = 2, .confidence = .9 };
+  g_auto (StudyTally) tally = { 0 }, stopped = { 0 };
+  g_autofree char *first = NULL, *second = NULL;
+
+  run (plan, &options, &tally);
+  first = race_listing (whole);
+  options.store_path = parts;
+  options.n_workers = 1;
+  options.progress = raise_late;
+  run (plan, &options, &stopped);
+  g_assert_cmpint (stopped.signal, !=, 0);
+  options.progress = NULL;
+  run (plan, &options, &stopped);
+  g_assert_cmpuint (stopped.n_there, >, 0);
+  g_assert_cmpuint (stopped.n_done, >, 0);
+  second = race_listing (parts);
+  g_assert_cmpstr (first, ==, second);
+
+  /* The same study without a race makes what is missing, and its store has no race. */
+  plan->is_raced = FALSE;
+  options.race_best = 0;
+  run (plan, &options, &stopped);
+  g_free (second);
+  second = race_listing (parts);
+  g_assert_cmpstr (second, ==, "");
+}
+
+/* A mapping that cannot be made fails and is last; one of other seeds cannot race. */
+static void
+test_race_of_odd_mappings (void)
+{
+  static const char *const text =
+      "[traces]\ntrace = gen:halo2d:ranks=32,bytes=16K,iterations=1\n[machines]\nmachine = bgq:32\n"
+      "[mappings]\nmapping = ABCDET;none.map;ABCDET\n[runs]\nreplicas = 2\njitter = 1 us\n";
+  static const char *const seeds =
+      "[traces]\ntrace = gen:halo2d:ranks=32,bytes=16K,iterations=1\n[machines]\nmachine = bgq:32\n"
+      "[mappings]\nmapping = ABCDET;random({seed})\n[runs]\nrepetitions = 2\njitter = 1 us\n";
+  g_autoptr (StudyPlan) plan = race_plan (text), other = race_plan (seeds);
+  g_autofree char *path = in_folder ("odd-race.store"), *listing = NULL;
+  const StudySessionOptions options = { .store_path = path, .race_best = 1, .confidence = .95 };
+  g_auto (StudyTally) tally = { 0 };
+  g_autoptr (GError) error = NULL;
+  g_auto (GStrv) lines = NULL;
+
+  run (plan, &options, &tally);
+  listing = race_listing (path);
+  lines = g_strsplit (listing, "\n", -1);
+  g_assert_cmpuint (count_lines (listing), ==, 2);
+  g_assert_nonnull (strstr (lines[0], " ABCDET best "));
+  g_assert_nonnull (strstr (lines[1], " none.map failed "));
+  g_assert_false (study_session_run (other, &study_pool_of_processes, &options, &tally, &error));
+  g_assert_error (error, STUDY_ERROR, STUDY_ERROR_INPUT);
+  g_assert_nonnull (strstr (error->message, "random"));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -527,6 +691,9 @@ main (int argc, char **argv)
   g_test_add_func ("/study/session/estimate-known", test_the_store_knows_better);
   g_test_add_func ("/study/session/estimate-shrunk", test_shrunk_runs_are_estimated);
   g_test_add_func ("/study/session/order", test_the_order_of_jobs);
+  g_test_add_func ("/study/session/race", test_race);
+  g_test_add_func ("/study/session/race-goes-on", test_race_goes_on);
+  g_test_add_func ("/study/session/race-of-odd-mappings", test_race_of_odd_mappings);
   status = g_test_run ();
   fixture_remove (folder);
   return status;

@@ -1,12 +1,15 @@
-/* sensitivity.c - whether intervals and rankings of a few replicas hold for many.
+/* sensitivity.c - whether intervals, rankings and races of a few replicas hold for many.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
  * From finished studies with 24 replicas (intervals.study and ranking.study): what `simulate
  * --replicas 4` and `rank` would have said with the first four is compared with the means of the
- * other twenty. */
+ * other twenty.  Races are run over the same replicas, each by four that follow one another and by
+ * the shrunk runs of screening.study. */
+#include "study/race.h"
 #include "study/ranking.h"
 #include "study/replicas.h"
+#include "study/session/racing.h"
 #include "study/store/row_fields.h"
 #include "study/store/store.h"
 #include "validation/suite.h"
@@ -154,6 +157,215 @@ compare (Sensitivity *it, const char *column, bool is_ranking, Tally *tally, GEr
   return TRUE;
 }
 
+/* --- Races --- */
+
+#define N_REPLICAS (N_FIRST + N_FURTHER)
+#define CONFIDENCE 0.95
+
+/* Many mappings on one machine, with all replicas. */
+typedef struct {
+  const StudyRow *any;
+  GPtrArray *mappings; /* (element-type utf8) borrowed, in the order of the rows */
+  GPtrArray *rows;     /* (element-type StudyRow) [mappings][N_REPLICAS] NULL: not there */
+  GPtrArray *screens;  /* likewise, of shrunk runs */
+} Field;
+
+static void
+field_free (gpointer data)
+{
+  Field *field = data;
+
+  g_ptr_array_unref (field->mappings);
+  g_ptr_array_unref (field->rows);
+  g_ptr_array_unref (field->screens);
+  g_free (field);
+}
+
+static Field *
+field_of (GPtrArray *fields, const StudyRow *row)
+{
+  Field *field;
+
+  for (guint i = 0; i < fields->len; i++) {
+    field = g_ptr_array_index (fields, i);
+    if (strcmp (field->any->trace, row->trace) == 0 &&
+        strcmp (field->any->machine, row->machine) == 0 &&
+        strcmp (field->any->routing, row->routing) == 0)
+      return field;
+  }
+  field = g_new (Field, 1);
+  *field = (Field){ row, g_ptr_array_new (), g_ptr_array_new (), g_ptr_array_new () };
+  g_ptr_array_add (fields, field);
+  return field;
+}
+
+/* (element-type Field) */
+static GPtrArray *
+fields_new (const GPtrArray *rows)
+{
+  GPtrArray *fields = g_ptr_array_new_with_free_func (field_free);
+
+  for (guint i = 0; i < rows->len; i++) {
+    StudyRow *row = g_ptr_array_index (rows, i);
+    bool is_exact = strcmp (row->shrink, "off") == 0;
+    Field *field;
+    guint mapping = 0;
+
+    if (strcmp (row->network, "packet") != 0 || row->status != STUDY_DONE ||
+        row->replica >= N_REPLICAS || !(is_exact || strcmp (row->shrink, "auto:race") == 0))
+      continue;
+    field = field_of (fields, row);
+    while (mapping < field->mappings->len &&
+           strcmp (g_ptr_array_index (field->mappings, mapping), row->mapping) != 0)
+      mapping++;
+    if (mapping == field->mappings->len) {
+      g_ptr_array_add (field->mappings, row->mapping);
+      g_ptr_array_set_size (field->rows, (int) ((mapping + 1) * N_REPLICAS));
+      g_ptr_array_set_size (field->screens, (int) ((mapping + 1) * N_REPLICAS));
+    }
+    (is_exact ? field->rows : field->screens)->pdata[mapping * N_REPLICAS + row->replica] = row;
+  }
+  return fields;
+}
+
+static const StudyRow *
+row_at (const Field *field, guint mapping, guint replica)
+{
+  return g_ptr_array_index (field->rows, mapping * N_REPLICAS + replica);
+}
+
+/* Many mappings, and nothing is missing. */
+static bool
+is_whole (const Field *field)
+{
+  for (guint i = 0; i < field->rows->len; i++)
+    if (g_ptr_array_index (field->rows, i) == NULL)
+      return false;
+  return field->mappings->len > 10;
+}
+
+/* Of the races over one field, which begin at each replica in turn. */
+typedef struct {
+  guint n_races, n_best, n_within;
+  double cost;        /* mean share of the packet hops of four replicas of all */
+  double most_behind; /* how much slower the winner truly was, at most */
+} Races;
+
+/* The mean logarithm of times of a mapping's replicas that are not of the race. */
+static double
+truth_of (const Field *field, guint mapping, guint first)
+{
+  double sum = 0;
+
+  for (guint replica = 0; replica < N_REPLICAS; replica++)
+    if (replica < first || replica >= first + N_FIRST)
+      sum += log (row_at (field, mapping, replica)->time_s);
+  return sum / N_FURTHER;
+}
+
+/* Whether four replicas of both would mostly not tell them apart. */
+static bool
+is_within_noise (const Field *field, guint one, guint other, double difference)
+{
+  double differences[N_REPLICAS];
+  StudySpread spread;
+
+  for (guint replica = 0; replica < N_REPLICAS; replica++)
+    differences[replica] =
+        log (row_at (field, one, replica)->time_s) - log (row_at (field, other, replica)->time_s);
+  spread = study_spread (differences, N_REPLICAS);
+  return difference <= (spread.upper - spread.mean) * sqrt ((double) N_REPLICAS / N_FIRST);
+}
+
+/* One race by the replicas from `first` on. */
+static void
+race_once (const Field *field, guint first, Races *races)
+{
+  guint n = field->mappings->len, winner, best = 0;
+  g_autofree double *measures = g_new (double, n *STUDY_RACING_MEASURES);
+  g_autofree double *times = g_new (double, n *N_FIRST);
+  g_autofree StudyRacer *racers = g_new (StudyRacer, n);
+  const StudyRace race = { n, N_FIRST, 1, STUDY_RACING_MEASURES, CONFIDENCE, measures, times };
+  g_autoptr (GArray) order = NULL;
+  double hops = 0, all = 0, behind;
+
+  for (guint mapping = 0; mapping < n; mapping++) {
+    const StudyRow *screen = g_ptr_array_index (field->screens, mapping * N_REPLICAS + first);
+    const StudyRow *row = row_at (field, mapping, first);
+    double *measure = &measures[mapping * STUDY_RACING_MEASURES];
+
+    /* Without a shrunk run the bytes on links, which a load run has too, and one whole run in which
+     * it shows that messages are too short. */
+    measure[0] = row->features[SIM_FEATURE_MAX_BYTES];
+    measure[1] = row->features[SIM_FEATURE_AVG_BYTES];
+    measure[2] = (double) NAN;
+    if (screen != NULL)
+      study_racing_measures (screen, measure);
+    hops += (double) (screen != NULL ? screen->packet_hops : mapping == 0 ? row->packet_hops : 0);
+    for (guint draw = 0; draw < N_FIRST; draw++) {
+      times[mapping * N_FIRST + draw] = (double) NAN;
+      all += (double) row_at (field, mapping, first + draw)->packet_hops;
+    }
+    if (truth_of (field, mapping, first) < truth_of (field, best, first))
+      best = mapping;
+  }
+  for (bool is_over = false; !is_over;) {
+    g_autoptr (GArray) wanted = study_race_step (&race, racers);
+
+    for (guint i = 0; i < wanted->len; i++) {
+      StudyRaceRun run = g_array_index (wanted, StudyRaceRun, i);
+      const StudyRow *row = row_at (field, run.candidate, first + run.draw);
+
+      times[run.candidate * N_FIRST + run.draw] = row->time_s;
+      hops += (double) row->packet_hops;
+    }
+    is_over = wanted->len == 0;
+  }
+  order = study_race_order (&race, racers);
+  winner = g_array_index (order, guint, 0);
+  behind = truth_of (field, winner, first) - truth_of (field, best, first);
+  races->n_races++;
+  races->n_best += winner == best;
+  races->n_within += is_within_noise (field, winner, best, behind);
+  races->cost += (hops / all - races->cost) / races->n_races;
+  races->most_behind = MAX (races->most_behind, expm1 (behind));
+}
+
+/* A figure of the program that is worst by it. */
+static bool
+measure_races (const Sensitivity *it, const char *name, double *worst, GError **error)
+{
+  g_autoptr (GPtrArray) fields = fields_new (it->rows);
+  guint n = 0;
+
+  for (guint i = 0; i < fields->len; i++) {
+    const Field *field = g_ptr_array_index (fields, i);
+    Races races = { 0 };
+    double value;
+    bool is_share = g_str_has_suffix (name, "_best") || g_str_has_suffix (name, "_within_noise");
+
+    if (!is_whole (field))
+      continue;
+    for (guint first = 0; first < N_FURTHER; first++)
+      race_once (field, first, &races);
+    value = g_str_has_suffix (name, "_best")           ? races.n_best
+            : g_str_has_suffix (name, "_within_noise") ? races.n_within
+            : g_str_has_suffix (name, "_cost")         ? 100 * races.cost
+                                                       : 100 * races.most_behind;
+    if (it->watch->details != NULL)
+      validation_detail (it->watch->details, name, field->any->trace, (double) NAN, value,
+                         is_share ? "races" : "%");
+    *worst = n == 0 ? value : is_share ? MIN (*worst, value) : MAX (*worst, value);
+    n++;
+  }
+  if (n == 0)
+    g_set_error (error, VALIDATION_ERROR, VALIDATION_ERROR_NOT_RUN,
+                 "no store of validation/sensitivity/ranking.study");
+  return n > 0;
+}
+
+/* --- The figures --- */
+
 static bool
 measure_figure (gpointer state, const ValidationPublished *published, double *simulated,
                 GError **error)
@@ -163,7 +375,11 @@ measure_figure (gpointer state, const ValidationPublished *published, double *si
   bool is_ranking = g_str_has_prefix (published->name, "ranking");
   Tally tally;
 
-  if (!read_rows (it, error) || !compare (it, column, is_ranking, &tally, error))
+  if (!read_rows (it, error))
+    return false;
+  if (g_str_has_prefix (published->name, "races"))
+    return measure_races (it, published->name, simulated, error);
+  if (!compare (it, column, is_ranking, &tally, error))
     return false;
   if ((is_ranking ? tally.n_pairs + tally.n_tied : tally.n_means) == 0) {
     g_set_error (error, VALIDATION_ERROR, VALIDATION_ERROR_NOT_RUN,
