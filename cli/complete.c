@@ -36,6 +36,7 @@ static const char *const group_methods[] = { "kl", "paper", "scotch", NULL };
 static const char *const costs[] = { "mended", "literal", NULL };
 static const char *const suites[] = { "bgq",         "infiniband", "aggregation", "sc13",
                                       "sensitivity", "shrink",     NULL };
+static const char *const races[] = { "best", "top:", NULL };
 static const char *const shrinks[] = { "off", "auto", "auto:screen", "auto:race", NULL };
 
 /* The word to be completed, and the words that begin with it. */
@@ -157,6 +158,7 @@ static const struct {
   { "--score", "", predict_score_names, NULL },
   { "--importances", "", importances, NULL },
   { "--validate", "", validations, NULL },
+  { "--race", "", races, NULL },
   { "--rcc", "", rules, NULL },
   { "--mode", "", modes, NULL },
   { "--loss", "", predict_loss_names, NULL },

@@ -87,6 +87,8 @@ wrong () {
     *:--timeline-ranks) echo "'' x -1 5-2 1,,2" ;;
     *:--timeline-limit) echo "$whole -1" ;;
     *:--every) echo "'' x -1s nan 0s 10 1e400s 5parsecs" ;;
+    *:--race) echo "$word top top: top:0 top:x top:2000" ;;
+    *:--confidence) echo "'' x 0 1 -1 nan" ;;
     *:--shard) echo "'' x 1 0/2 3/2 1/0 -1/2" ;;
     *:--top | *:--starts | *:--trials | *:--population | *:--generations | *:--trees | *:--max-pairs | \
       *:--max-outside | *:--search) echo "$whole -1" ;;

@@ -208,6 +208,61 @@ says "a full disk is an error" 1 "full.store"
 run "$hopcast" study run small.study --store full.store
 same "with room it goes on" full.store
 
+# --- Races ---
+
+cat >race.study <<'END'
+[traces]
+trace = gen:halo2d:ranks=32,bytes=16K,iterations=1;gen:halo2d:ranks=32,bytes=512,iterations=1
+[machines]
+machine = bgq:32
+[mappings]
+family = sc13
+[runs]
+replicas = 4
+jitter = 1us
+END
+# What became of the mappings, and the runs that there are, in the order of the study.
+race () {
+  "$hopcast" study status "$1" --format json | sed -n '/"races"/,/^  \]/p'
+  table "$1" | cut -d, -f1-20
+}
+run "$hopcast" study run race.study --race best --store race.store
+says "a race is run" 0 "runs done, 0 failed, 0 were there: race.store"
+race race.store >race.expected
+n_best=$(grep -c '"outcome": "best"' race.expected)
+test "$n_best" = 2
+verdict $? "each case has a best mapping" "$n_best" "$(head -40 race.expected)"
+run "$hopcast" study status race.store
+grep -q '^races' out && grep -q 'those that the races left out' out
+verdict $? "the status has the races" "$(cat out err)"
+run "$hopcast" rank race.store
+grep -q '^left out by races: [0-9]* runs' out
+verdict $? "the ranking says what was left out" "$(tail -3 out)"
+i=0
+while test $i -lt 6; do
+  "$hopcast" study run race.study --race best --store killed-race.store >/dev/null 2>&1 &
+  master=$!
+  sleep "$(moment 400)"
+  kill -9 $master 2>/dev/null
+  wait $master 2>/dev/null
+  i=$((i + 1))
+done
+run "$hopcast" study run race.study --race best --store killed-race.store --threads 1
+race killed-race.store >race.found
+cmp -s race.found race.expected
+verdict $? "a race that was killed six times ends the same" "$(diff race.expected race.found | head -5)"
+run "$hopcast" study run race.study --race top:3 --store race.store
+race race.store >race.found
+test "$(grep -c '"outcome": "best"' race.found)" = 6
+verdict $? "the best three of each" "$(cat err)"
+run "$hopcast" study run race.study --store race.store
+says "without a race the missing runs are made" 0 "runs done, 0 failed"
+run "$hopcast" study status race.store
+grep -q ' 0 missing' out && ! grep -q '^races' out
+verdict $? "and nothing is said of races" "$(cat out err)"
+run "$hopcast" study run race.study --race best --shard 1/2
+says "a race cannot be in shards" 2 "a race needs all runs in one store"
+
 # --- Nothing made ---
 
 run "$hopcast" study run small.study --dry-run --store whole.store
