@@ -52,6 +52,7 @@ offers "words of a group that is a command" "patterns predict-ipc" aggregate p
 offers "help of a command" "simulate score study" help s
 offers "help of a subcommand" "record" help trace rec
 offers "options" "--ranks-per-node --ranks" simulate e.ti --ran
+offers "a flag" "--iterations" simulate e.ti --it
 offers "options of a subcommand" "--quiet" study run --q
 offers "formats" "table csv json" simulate e.ti --format ""
 offers "formats of an export" "csv json jsonl npz" study export c.store --format ""

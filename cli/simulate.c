@@ -79,6 +79,7 @@ typedef struct {
   char *shrink, *jitter;
   double compute_scale;
   int threads, replicas;
+  gboolean iterations;
   gint64 seed;
   CliTraceOptions trace;
   CliTimelineOptions timeline;
@@ -138,6 +139,10 @@ add_own_options (GOptionContext *context, Options *options)
       "Write counters per link: CSV, or BGQNCL lines when FILE ends in .cnt", "FILE" },
     { "ranks", 0, 0, G_OPTION_ARG_FILENAME, &options->ranks, "Write times per rank as CSV",
       "FILE" },
+    { "iterations", 0, 0, G_OPTION_ARG_NONE, &options->iterations,
+      "Find the main loop of the program, and print how long its iterations take, with --ranks of "
+      "each rank",
+      NULL },
     { "report", 0, 0, G_OPTION_ARG_FILENAME, &options->report,
       "Write a page that shows where bytes and time went", "FILE" },
     { "checkpoint", 0, 0, G_OPTION_ARG_FILENAME, &options->checkpoint,
@@ -201,6 +206,7 @@ check_replicas (const Options *options, SimRunOptions *run, GError **error)
   } of_one[] = {
     { "--links", options->links },
     { "--ranks", options->ranks },
+    { "--iterations", options->iterations ? "" : NULL },
     { "--timeline", options->timeline.path },
     { "--report", options->report },
     { "--checkpoint", options->checkpoint },
@@ -252,10 +258,13 @@ check_options (Options *options, SimRunOptions *run, GError **error)
   run->network = (SimNetworkKind) network;
   run->policy = (RoutePolicy) routing;
   run->compute_scale = options->compute_scale;
+  run->iterations = options->iterations;
   if (run->network != SIM_NETWORK_PACKET && !sim_shrink_is_off (run->shrink))
     return cli_refuse (error, "--shrink: only --network packet has packets");
   if (options->ranks && run->network == SIM_NETWORK_LOAD)
     return cli_refuse (error, "--ranks: the load network has no times");
+  if (options->iterations && run->network == SIM_NETWORK_LOAD)
+    return cli_refuse (error, "--iterations: the load network has no times");
   if (run->network == SIM_NETWORK_LOAD && run->policy >= ROUTE_POLICY_ZONE0)
     return cli_refuse (error, "--routing: the load network has deterministic paths only");
   if (options->links && g_str_has_suffix (options->links, ".cnt") &&
@@ -422,7 +431,7 @@ write_outputs (Outputs *outputs, const Options *options, const CliRunInputs *inp
   }
   if (outputs->ranks) {
     cli_ranks_write_csv (cli_outfile_stream (outputs->ranks), inputs->machine, inputs->mapping,
-                         &run->result);
+                         &run->result, run->iterations);
     if (!cli_outfile_commit (outputs->ranks, error))
       return FALSE;
   }
@@ -449,9 +458,9 @@ n_threads (const Options *options, const TopoMachine *machine)
 }
 
 static void
-print_result (const Options *options, const CliRunInputs *inputs, const StudyRow *row,
-              const SimCounters *counters, const GPtrArray *replicas)
+print_result (const Options *options, const CliRunInputs *inputs, const CliRunResults *results)
 {
+  const StudyRow *row = results->row;
   g_autoptr (GPtrArray) warnings = g_ptr_array_new ();
 
   for (char **warning = row->warnings; *warning != NULL; warning++)
@@ -463,7 +472,7 @@ print_result (const Options *options, const CliRunInputs *inputs, const StudyRow
                 "hopcast: %" G_GUINT64_FORMAT " events, %" G_GUINT64_FORMAT
                 " packet hops in %.3f s, %.1f MB\n",
                 row->events, row->packet_hops, row->wall_s, (double) row->peak_rss_bytes / 1e6);
-  cli_record_print (stdout, inputs, row, counters, replicas, options->format.format);
+  cli_record_print (stdout, inputs, results, options->format.format);
 }
 
 static gboolean
@@ -485,7 +494,7 @@ simulate_replicas (const Options *options, const CliRunInputs *inputs, Trace *tr
     return FALSE;
   mean = study_rows_mean (rows);
   name_inputs (mean, inputs, trace, run_options);
-  print_result (options, inputs, mean, NULL, rows);
+  print_result (options, inputs, &(CliRunResults){ .row = mean, .replicas = rows });
   return TRUE;
 }
 
@@ -565,7 +574,9 @@ simulate (const char *path, const Options *options, SimRunOptions *run_options,
       (!write_page (cli_outfile_stream (outputs.report), &inputs, trace, row, error) ||
        !cli_outfile_commit (outputs.report, error)))
     return FALSE;
-  print_result (options, &inputs, row, run->counters, NULL);
+  print_result (
+      options, &inputs,
+      &(CliRunResults){ .row = row, .counters = run->counters, .iterations = run->iterations });
   return TRUE;
 }
 

@@ -11,29 +11,30 @@
 
 static const struct {
   const char *name, *unit;
+  bool adds_up;
 } features_table[] = {
-  [SIM_FEATURE_MAX_DILATION] = { "max_dilation", "hops" },
-  [SIM_FEATURE_AVG_DILATION] = { "avg_dilation", "hops" },
-  [SIM_FEATURE_SUM_DILATION_AO] = { "sum_dilation_AO", "hops" },
-  [SIM_FEATURE_HOP_BYTES] = { "hop_bytes", "hop bytes" },
-  [SIM_FEATURE_AVG_HOPS_PER_BYTE] = { "avg_hops_per_byte", "hops" },
-  [SIM_FEATURE_SUM_HOPS_AO] = { "sum_hops_AO", "hops" },
-  [SIM_FEATURE_AVG_BYTES] = { "avg_bytes", "bytes" },
-  [SIM_FEATURE_MAX_BYTES] = { "max_bytes", "bytes" },
-  [SIM_FEATURE_AVG_BYTES_AO] = { "avg_bytes_AO", "bytes" },
-  [SIM_FEATURE_AVG_BYTES_TO] = { "avg_bytes_TO", "bytes" },
-  [SIM_FEATURE_AVG_BUFFER] = { "avg_buffer", "packets" },
-  [SIM_FEATURE_MAX_BUFFER] = { "max_buffer", "packets" },
-  [SIM_FEATURE_AVG_BUFFER_AO] = { "avg_buffer_AO", "packets" },
-  [SIM_FEATURE_AVG_BUFFER_TO] = { "avg_buffer_TO", "packets" },
-  [SIM_FEATURE_AVG_DELAY] = { "avg_delay", "packets/packet" },
-  [SIM_FEATURE_MAX_DELAY] = { "max_delay", "packets/packet" },
-  [SIM_FEATURE_AVG_DELAY_AO] = { "avg_delay_AO", "packets/packet" },
-  [SIM_FEATURE_AVG_DELAY_TO] = { "avg_delay_TO", "packets/packet" },
-  [SIM_FEATURE_AVG_FIFO] = { "avg_FIFO", "messages" },
-  [SIM_FEATURE_MAX_FIFO] = { "max_FIFO", "messages" },
-  [SIM_FEATURE_AVG_FIFO_AO] = { "avg_FIFO_AO", "messages" },
-  [SIM_FEATURE_AVG_FIFO_TO] = { "avg_FIFO_TO", "messages" },
+  [SIM_FEATURE_MAX_DILATION] = { "max_dilation", "hops", false },
+  [SIM_FEATURE_AVG_DILATION] = { "avg_dilation", "hops", false },
+  [SIM_FEATURE_SUM_DILATION_AO] = { "sum_dilation_AO", "hops", false },
+  [SIM_FEATURE_HOP_BYTES] = { "hop_bytes", "hop bytes", true },
+  [SIM_FEATURE_AVG_HOPS_PER_BYTE] = { "avg_hops_per_byte", "hops", false },
+  [SIM_FEATURE_SUM_HOPS_AO] = { "sum_hops_AO", "hops", false },
+  [SIM_FEATURE_AVG_BYTES] = { "avg_bytes", "bytes", true },
+  [SIM_FEATURE_MAX_BYTES] = { "max_bytes", "bytes", true },
+  [SIM_FEATURE_AVG_BYTES_AO] = { "avg_bytes_AO", "bytes", true },
+  [SIM_FEATURE_AVG_BYTES_TO] = { "avg_bytes_TO", "bytes", true },
+  [SIM_FEATURE_AVG_BUFFER] = { "avg_buffer", "packets", true },
+  [SIM_FEATURE_MAX_BUFFER] = { "max_buffer", "packets", true },
+  [SIM_FEATURE_AVG_BUFFER_AO] = { "avg_buffer_AO", "packets", true },
+  [SIM_FEATURE_AVG_BUFFER_TO] = { "avg_buffer_TO", "packets", true },
+  [SIM_FEATURE_AVG_DELAY] = { "avg_delay", "packets/packet", false },
+  [SIM_FEATURE_MAX_DELAY] = { "max_delay", "packets/packet", false },
+  [SIM_FEATURE_AVG_DELAY_AO] = { "avg_delay_AO", "packets/packet", false },
+  [SIM_FEATURE_AVG_DELAY_TO] = { "avg_delay_TO", "packets/packet", false },
+  [SIM_FEATURE_AVG_FIFO] = { "avg_FIFO", "messages", true },
+  [SIM_FEATURE_MAX_FIFO] = { "max_FIFO", "messages", true },
+  [SIM_FEATURE_AVG_FIFO_AO] = { "avg_FIFO_AO", "messages", true },
+  [SIM_FEATURE_AVG_FIFO_TO] = { "avg_FIFO_TO", "messages", true },
 };
 
 G_STATIC_ASSERT (G_N_ELEMENTS (features_table) == SIM_N_FEATURES);
@@ -50,6 +51,13 @@ sim_feature_unit (SimFeature feature)
 {
   g_assert (feature < SIM_N_FEATURES);
   return features_table[feature].unit;
+}
+
+bool
+sim_feature_adds_up (SimFeature feature)
+{
+  g_assert (feature < SIM_N_FEATURES);
+  return features_table[feature].adds_up;
 }
 
 /* --- Summaries --- */

@@ -42,6 +42,8 @@ typedef enum {
 const char *sim_feature_name (SimFeature feature);
 /* "hops", "bytes", "packets", "packets/packet", "messages" ... */
 const char *sim_feature_unit (SimFeature feature);
+/* The same traffic twice, over the same links, has twice as much of it. */
+bool sim_feature_adds_up (SimFeature feature);
 
 /* Hops are links crossed: on a fabric, from adapter to adapter.  Values the
  * network does not know (buffers under `load`) are NaN. */

@@ -102,6 +102,19 @@ assert_same_bytes (const void *one, const void *other, size_t n)
 }
 
 static void
+assert_same_iterations (const SimIterations *one, const SimIterations *other)
+{
+  g_assert_true ((one == NULL) == (other == NULL));
+  if (one == NULL)
+    return;
+  g_assert_cmpuint (one->count, ==, other->count);
+  g_assert_cmpuint (one->messages, ==, other->messages);
+  g_assert_cmpuint (one->message_bytes, ==, other->message_bytes);
+  assert_same_bytes (one->ends_ps, other->ends_ps, (one->count + 1) * sizeof *one->ends_ps);
+  assert_same_bytes (one->ranks, other->ranks, one->n_ranks * sizeof *one->ranks);
+}
+
+static void
 assert_same_outcome (const Outcome *one, const Outcome *other)
 {
   const SimRun *run = one->run, *again = other->run;
@@ -133,6 +146,7 @@ assert_same_outcome (const Outcome *one, const Outcome *other)
                      run->counters->n_places * sizeof (SimLinkCounters));
   assert_same_bytes (run->counters->fifo_messages, again->counters->fifo_messages,
                      run->counters->n_fifo_places * sizeof (uint64_t));
+  assert_same_iterations (run->iterations, again->iterations);
   assert_same_timeline (one->timeline, other->timeline);
 }
 

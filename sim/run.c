@@ -180,7 +180,7 @@ typedef struct SimRunning {
 /* --- Saving and loading --- */
 
 #define MAX_THREADS 1024u
-#define DUMP_KIND   "hopcast checkpoint 2"
+#define DUMP_KIND   "hopcast checkpoint 3"
 
 static bool
 is_same (BaseDump *dump, const char *mine, char **theirs)
@@ -328,12 +328,14 @@ run_network (Job *job, SimNetwork *network, GError **error)
 static gboolean
 replay_once (Job *job, bool recorded_sources, uint32_t n_threads, GError **error)
 {
+  bool has_loop = job->run->iterations != NULL && job->run->iterations->count > 0;
   SimReplayOptions options = { .compute_scale = job->options->compute_scale,
                                .policy = job->options->policy,
                                .recorded_sources = recorded_sources,
                                .jitter_ps = job->options->jitter_ps,
                                .seed = job->options->seed,
                                .timeline = job->options->timeline,
+                               .iterations = has_loop ? job->run->iterations : NULL,
                                .progress = job->options->progress,
                                .progress_data = job->options->progress_data,
                                .pause = job->options->pause == NULL ? NULL : job_pause,
@@ -540,6 +542,9 @@ sim_run (Trace *trace, const TopoMachine *machine, const TopoMapping *mapping,
                                   : sim_run_key (trace, job.paths, mapping, options, error);
   if (run->key == NULL)
     return NULL;
+  if (options->iterations && options->network != SIM_NETWORK_LOAD &&
+      (run->iterations = sim_iterations_new (trace, error)) == NULL)
+    return NULL;
   if (options->resume != NULL && !job_load (&job, error))
     return NULL;
   run->shrink = sim_shrink_is_off (options->shrink) ? 1 : 0;
@@ -571,5 +576,6 @@ sim_run_free (SimRun *run)
   g_clear_pointer (&run->result.warnings, g_ptr_array_unref);
   g_clear_pointer (&run->warnings, g_ptr_array_unref);
   sim_counters_free (run->counters);
+  sim_iterations_free (run->iterations);
   g_free (run);
 }

@@ -26,6 +26,7 @@ typedef struct {
   int64_t jitter_ps; /* each rank starts up to so much later, drawn from the seed; 0: all at once */
   SimShrink shrink;  /* packet */
   SimTimeline *timeline; /* of packet and flow; borrowed, NULL: none */
+  bool iterations;       /* finds the main loop of the trace, and times it; packet and flow */
   uint32_t n_threads; /* at most so many, on tori in packet without a timeline; 0: one, or those of
                           * .resume.  Nothing but the wall time depends on it */
   /* Called now and then with the share done (0..1) and simulated time, which is 0 in
@@ -51,7 +52,8 @@ typedef struct {
   SimReplayResult result; /* load: times 0 */
   SimCounters *counters;
   double features[SIM_N_FEATURES];
-  uint32_t shrink; /* what long messages were shrunk by; 1: every packet was simulated */
+  SimIterations *iterations; /* NULL: not asked for */
+  uint32_t shrink;           /* what long messages were shrunk by; 1: every packet was simulated */
   double wall_s;
   uint64_t peak_rss_bytes;
   GPtrArray *warnings; /* (element-type utf8) trace's and replay's */

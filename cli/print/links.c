@@ -253,13 +253,32 @@ cli_links_write_bgqncl (FILE *out, const TopoMachine *machine, const TopoMapping
   }
 }
 
+/* Four more columns, empty where a rank has no loop. */
+static void
+print_iterations (FILE *out, const SimIterations *iterations, uint32_t rank)
+{
+  const SimRankIterations *it = &iterations->ranks[rank];
+  char mean[BASE_DECIMAL_SIZE], least[BASE_DECIMAL_SIZE], most[BASE_DECIMAL_SIZE];
+
+  if (it->n_ends == 0) {
+    fputs (",,,,", out);
+    return;
+  }
+  fprintf (out, ",%u,%s,%s,%s", iterations->count,
+           base_decimal_print (mean, sim_iterations_mean_ps (iterations, rank) / 1e12),
+           base_decimal_print (least, (double) it->least_ps / 1e12),
+           base_decimal_print (most, (double) it->most_ps / 1e12));
+}
+
 /* Columns of a fabric are also the node's host and the slot's core. */
 void
 cli_ranks_write_csv (FILE *out, const TopoMachine *machine, const TopoMapping *mapping,
-                     const SimReplayResult *result)
+                     const SimReplayResult *result, const SimIterations *iterations)
 {
-  fprintf (out, "rank,node,%s,end_s,compute_s,wait_s,sends,receives\n",
-           machine->fabric ? "host,slot,core" : "slot");
+  fprintf (out, "rank,node,%s,end_s,compute_s,wait_s,sends,receives%s\n",
+           machine->fabric ? "host,slot,core" : "slot",
+           iterations == NULL ? ""
+                              : ",iterations,iteration_mean_s,iteration_least_s,iteration_most_s");
   for (uint32_t rank = 0; rank < result->n_ranks; rank++) {
     const SimRankTimes *times = &result->ranks[rank];
     uint32_t node = mapping->node[rank], slot = mapping->slot[rank];
@@ -273,10 +292,13 @@ cli_ranks_write_csv (FILE *out, const TopoMachine *machine, const TopoMapping *m
     fprintf (out, ",%u", slot);
     if (machine->fabric)
       fprintf (out, ",%u", machine->slot_core[slot]);
-    fprintf (out, ",%s,%s,%s,%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT "\n",
+    fprintf (out, ",%s,%s,%s,%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT,
              base_decimal_print (end, (double) times->end_ps / 1e12),
              base_decimal_print (compute, (double) times->compute_ps / 1e12),
              base_decimal_print (wait, (double) times->wait_ps / 1e12), times->sends,
              times->receives);
+    if (iterations != NULL)
+      print_iterations (out, iterations, rank);
+    fputc ('\n', out);
   }
 }

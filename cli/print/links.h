@@ -36,6 +36,6 @@ void cli_links_write_bgqncl (FILE *out, const TopoMachine *machine, const TopoMa
                              const SimCounters *counters);
 gboolean cli_links_fit_bgqncl (const TopoMachine *machine);
 
-/* CSV: a line per rank. */
+/* CSV: a line per rank.  iterations: NULL: without the columns of iterations. */
 void cli_ranks_write_csv (FILE *out, const TopoMachine *machine, const TopoMapping *mapping,
-                          const SimReplayResult *result);
+                          const SimReplayResult *result, const SimIterations *iterations);

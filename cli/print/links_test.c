@@ -191,11 +191,37 @@ test_fabric_ranks (void)
   machine->slot_core[0] = 0;
   machine->slot_core[1] = 3;
   mapping = topo_mapping_new (NULL, machine, 2, NULL);
-  cli_ranks_write_csv (text_open (&text), machine, mapping, &result);
+  cli_ranks_write_csv (text_open (&text), machine, mapping, &result, NULL);
   lines = text_close (&text);
   g_assert_cmpstr (lines[0], ==, "rank,node,host,slot,core,end_s,compute_s,wait_s,sends,receives");
   g_assert_cmpstr (lines[1], ==, "0,0,H-1,0,0,1e-06,0,0,0,0");
   g_assert_cmpstr (lines[2], ==, "1,0,H-1,1,3,2e-06,0,0,4,0");
+}
+
+/* Rank 1 has no loop. */
+static void
+test_iterations_of_ranks (void)
+{
+  g_autoptr (TopoMachine) machine = topo_machine_new ("torus:2", NULL);
+  g_autoptr (TopoMapping) mapping = topo_mapping_new (NULL, machine, 2, NULL);
+  SimRankTimes times[2] = { { .end_ps = 9000000 }, { .end_ps = 2000000 } };
+  SimReplayResult result = { .n_ranks = 2, .ranks = times };
+  SimRankIterations ranks[2] = { { .n_ends = 5,
+                                   .begin_ps = 1000000,
+                                   .last_ps = 9000000,
+                                   .least_ps = 1500000,
+                                   .most_ps = 3000000 } };
+  SimIterations iterations = { .count = 4, .n_ranks = 2, .ranks = ranks };
+  g_auto (GStrv) lines = NULL;
+  Text text;
+
+  cli_ranks_write_csv (text_open (&text), machine, mapping, &result, &iterations);
+  lines = text_close (&text);
+  g_assert_cmpstr (lines[0], ==,
+                   "rank,node,slot,end_s,compute_s,wait_s,sends,receives,iterations,"
+                   "iteration_mean_s,iteration_least_s,iteration_most_s");
+  g_assert_cmpstr (lines[1], ==, "0,0,0,9e-06,0,0,0,0,4,2e-06,1.5e-06,3e-06");
+  g_assert_cmpstr (lines[2], ==, "1,1,0,2e-06,0,0,0,0,,,,");
 }
 
 int
@@ -208,5 +234,6 @@ main (int argc, char **argv)
   g_test_add_func ("/cli/links/bgqncl-ports", test_bgqncl_ports);
   g_test_add_func ("/cli/links/fabric-rows", test_fabric_rows);
   g_test_add_func ("/cli/links/fabric-ranks", test_fabric_ranks);
+  g_test_add_func ("/cli/links/iterations-of-ranks", test_iterations_of_ranks);
   return g_test_run ();
 }

@@ -48,9 +48,100 @@ add_time (JsonBuilder *builder, const StudyRow *row, const GPtrArray *replicas, 
   }
 }
 
-static JsonNode *
-record_new (const StudyRow *row, const GPtrArray *replicas)
+/* --- Iterations --- */
+
+/* A feature of the run divided by the iterations is one of an iteration when no more than a
+ * hundredth of the messages and of their bytes is sent outside of the loop. */
+#define LOOP_SHARE 0.99
+
+/* Of the program, in seconds.  Caller frees. */
+static double *
+iteration_times (const SimIterations *iterations)
 {
+  double *times = g_new (double, iterations->count + 1);
+
+  for (uint32_t at = 0; at < iterations->count; at++)
+    times[at] = (double) (iterations->ends_ps[at + 1] - iterations->ends_ps[at]) / 1e12;
+  return times;
+}
+
+/* The first one has what is there to do before a pipeline of ranks is full. */
+static StudySpread
+later_spread (const SimIterations *iterations, const double *times)
+{
+  return iterations->count == 0 ? study_spread (NULL, 0)
+                                : study_spread (times + 1, iterations->count - 1);
+}
+
+static gboolean
+is_nearly_all (uint64_t part, uint64_t all)
+{
+  return (double) part >= LOOP_SHARE * (double) all;
+}
+
+static void
+add_iterations (JsonBuilder *builder, const StudyRow *row, const SimIterations *iterations)
+{
+  g_autofree double *times = iteration_times (iterations);
+  StudySpread all = study_spread (times, iterations->count);
+  StudySpread later = later_spread (iterations, times);
+  gboolean knows_features = iterations->count > 0 && row->messages > 0 &&
+                            is_nearly_all (iterations->messages, row->messages) &&
+                            is_nearly_all (iterations->message_bytes, row->message_bytes);
+
+  cli_begin_object (builder, "iterations");
+  cli_add_integer (builder, "count", iterations->count);
+  cli_add_string (builder, "none_because", iterations->reason);
+  cli_add_boolean (builder, "sizes_differ", iterations->count > 0 && iterations->sizes_differ);
+  cli_add_number (builder, "begin_s",
+                  iterations->count > 0 ? (double) iterations->ends_ps[0] / 1e12 : (double) NAN);
+  cli_add_number (builder, "mean_s", all.mean);
+  cli_add_number (builder, "least_s", all.least);
+  cli_add_number (builder, "most_s", all.most);
+  cli_add_number (builder, "later_mean_s", later.mean);
+  cli_add_pair (builder, "interval", later.lower, later.upper);
+  cli_begin_array (builder, "times_s");
+  for (uint32_t at = 0; at < iterations->count; at++)
+    json_builder_add_double_value (builder, times[at]);
+  json_builder_end_array (builder);
+  cli_add_integer (builder, "messages", iterations->messages);
+  cli_add_integer (builder, "message_bytes", iterations->message_bytes);
+  cli_begin_object (builder, "features");
+  for (guint feature = 0; knows_features && feature < SIM_N_FEATURES; feature++)
+    if (sim_feature_adds_up ((SimFeature) feature))
+      cli_add_number (builder, sim_feature_name ((SimFeature) feature),
+                      row->features[feature] / iterations->count);
+  json_builder_end_object (builder);
+  json_builder_end_object (builder);
+}
+
+static void
+print_iterations (FILE *out, const SimIterations *iterations)
+{
+  g_autofree double *times = iteration_times (iterations);
+  StudySpread all = study_spread (times, iterations->count);
+  StudySpread later = later_spread (iterations, times);
+
+  if (iterations->count == 0) {
+    fprintf (out, "  %-18s none: %s\n", "iterations", iterations->reason);
+    return;
+  }
+  fprintf (out, "  %-18s %14.9f s of %u%s, %.9f to %.9f", "iteration, average", all.mean,
+           iterations->count, iterations->sizes_differ ? " whose sizes differ" : "", all.least,
+           all.most);
+  if (later.n > 1 && later.mean > 0)
+    fprintf (out, "; after the first %.9f s +- %.2g %%", later.mean,
+             100 * (later.upper / later.mean - 1));
+  fputc ('\n', out);
+}
+
+/* --- As JSON or CSV --- */
+
+static JsonNode *
+record_new (const CliRunResults *results)
+{
+  const StudyRow *row = results->row;
+  const GPtrArray *replicas = results->replicas;
   g_autoptr (JsonBuilder) builder = json_builder_new ();
   g_autoptr (GPtrArray) warnings = g_ptr_array_new ();
 
@@ -85,6 +176,8 @@ record_new (const StudyRow *row, const GPtrArray *replicas)
   cli_add_number (builder, "wall_s", row->wall_s);
   cli_add_integer (builder, "peak_rss_bytes", row->peak_rss_bytes);
   cli_add_strings (builder, "warnings", warnings);
+  if (results->iterations != NULL)
+    add_iterations (builder, row, results->iterations);
   cli_add_features (builder, row->features, FALSE);
   if (replicas != NULL) {
     cli_begin_object (builder, "features_interval");
@@ -173,8 +266,7 @@ print_links (FILE *out, const TopoMachine *machine, const SimCounters *counters)
 }
 
 static void
-print_table (FILE *out, const CliRunInputs *inputs, const StudyRow *row,
-             const SimCounters *counters, const GPtrArray *replicas)
+print_table (FILE *out, const CliRunInputs *inputs, const CliRunResults *results)
 {
   static const SimFeature top[] = {
     SIM_FEATURE_AVG_HOPS_PER_BYTE, SIM_FEATURE_MAX_DILATION, SIM_FEATURE_AVG_BYTES,
@@ -182,6 +274,8 @@ print_table (FILE *out, const CliRunInputs *inputs, const StudyRow *row,
     SIM_FEATURE_MAX_FIFO,
   };
   const TopoMachine *machine = inputs->machine;
+  const StudyRow *row = results->row;
+  const GPtrArray *replicas = results->replicas;
 
   cli_print_heading (out, "run");
   cli_printf (out, "  %-18s %s, %u ranks\n", "trace", inputs->trace, inputs->mapping->n_ranks);
@@ -203,6 +297,8 @@ print_table (FILE *out, const CliRunInputs *inputs, const StudyRow *row,
     fprintf (out, "  %-18s %14.9f s\n", "compute, average", row->compute_s_avg);
     fprintf (out, "  %-18s %14.9f s\n", "wait, average", row->wait_s_avg);
     fprintf (out, "  %-18s %14.9f s\n", "wait, maximum", row->wait_s_max);
+    if (results->iterations != NULL)
+      print_iterations (out, results->iterations);
   }
   if (replicas != NULL)
     print_sensitivity (out, row, replicas);
@@ -221,8 +317,8 @@ print_table (FILE *out, const CliRunInputs *inputs, const StudyRow *row,
       fprintf (out, value < 1e5 ? "  %-18s %14.6g %s\n" : "  %-18s %14.0f %s\n",
                sim_feature_name (top[i]), value, sim_feature_unit (top[i]));
   }
-  if (counters != NULL)
-    print_links (out, machine, counters);
+  if (results->counters != NULL)
+    print_links (out, machine, results->counters);
 }
 
 /* In CSV the features are columns like the others: a table for predictors. */
@@ -247,15 +343,15 @@ cli_features_print (FILE *out, JsonNode *record, CliFormat format)
 }
 
 void
-cli_record_print (FILE *out, const CliRunInputs *inputs, const StudyRow *row,
-                  const SimCounters *counters, const GPtrArray *replicas, CliFormat format)
+cli_record_print (FILE *out, const CliRunInputs *inputs, const CliRunResults *results,
+                  CliFormat format)
 {
   g_autoptr (JsonNode) record = NULL;
 
   if (format == CLI_FORMAT_TABLE) {
-    print_table (out, inputs, row, counters, replicas);
+    print_table (out, inputs, results);
     return;
   }
-  record = record_new (row, replicas);
+  record = record_new (results);
   cli_features_print (out, record, format);
 }

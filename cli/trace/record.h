@@ -15,11 +15,18 @@ typedef struct {
   const TopoMapping *mapping;
 } CliRunInputs;
 
-/* The record as CSV or JSON; a table has the time, waits, the main features and the hottest links.
- * row: the run with its inputs, or the mean of its replicas (element-type StudyRow; NULL: there is
- * one run).  counters: NULL: not known. */
-void cli_record_print (FILE *out, const CliRunInputs *inputs, const StudyRow *row,
-                       const SimCounters *counters, const GPtrArray *replicas, CliFormat format);
+/* What came out of it; NULL: not known. */
+typedef struct {
+  const StudyRow *row; /* the run with its inputs, or the mean of its replicas */
+  const SimCounters *counters;
+  const GPtrArray *replicas; /* (element-type StudyRow) NULL: there is one run */
+  const SimIterations *iterations;
+} CliRunResults;
+
+/* The record as CSV or JSON; a table has the time, waits, the main features and the hottest
+ * links. */
+void cli_record_print (FILE *out, const CliRunInputs *inputs, const CliRunResults *results,
+                       CliFormat format);
 
 /* Prints a record with a member "features" of cli_add_features().  In CSV its members become members
  * of the record. */

@@ -133,11 +133,23 @@ sim_transfer_give (SimReplay *replay, uint32_t transfer)
 
 /* -- messages --------------------------------------------------------------- */
 
-void
-sim_message_count (SimReplay *replay, uint32_t source, uint32_t destination, uint64_t bytes)
+/* rank: whose loop it may belong to; the view handles it. */
+static void
+count_one (SimReplay *replay, uint32_t rank, uint64_t bytes)
 {
   replay->result.messages++;
   replay->result.message_bytes += bytes;
+  if (replay->iterations != NULL && sim_iterations_in_loop (replay->iterations, rank)) {
+    replay->loop_messages++;
+    replay->loop_bytes += bytes;
+  }
+}
+
+void
+sim_message_count (SimReplay *replay, uint32_t source, uint32_t destination, uint64_t bytes)
+{
+  /* Of a message that another view's rank is asked for, this side's loop counts. */
+  count_one (replay, sim_replay_handles (replay, source) ? source : destination, bytes);
   if (sim_replay_handles (replay, source)) {
     sim_edges_add (replay->edges, source, destination, 1, bytes);
     return;
@@ -160,8 +172,7 @@ sim_message_send (SimReplay *replay, uint32_t request)
                                                 .send_request = request,
                                                 .next = TOPO_NONE });
 
-  replay->result.messages++;
-  replay->result.message_bytes += it.bytes;
+  count_one (replay, it.rank, it.bytes);
   if (replay->timeline != NULL) {
     /* A graph has charged its processor already. */
     int64_t charged_ps = replay->graphs == NULL ? 0 : replay->parameters->mpi.send_overhead_ps;

@@ -155,6 +155,8 @@ sim_rank_finish (SimReplay *replay, uint32_t rank)
   replay->result.ranks[rank].end_ps = it->local_ps;
   if (replay->timeline != NULL)
     sim_timeline_rank_end (replay->timeline, rank, it->local_ps);
+  if (replay->iterations != NULL)
+    sim_iterations_finish (replay->iterations, rank, replay->iteration_ends_ps);
   it->state = SIM_RANK_DONE;
   replay->n_done++;
   g_clear_pointer (&it->cursor, trace_cursor_free);
@@ -169,6 +171,8 @@ rank_step (SimReplay *replay, uint32_t rank)
   SimRank *it = &replay->ranks[rank];
   TraceOp op;
 
+  if (replay->iterations != NULL)
+    sim_iterations_ended (replay->iterations, rank, it->local_ps);
   switch (trace_cursor_next (it->cursor, &op, &replay->error)) {
   case TRACE_NEXT_OPERATION: break;
   case TRACE_NEXT_END: sim_rank_finish (replay, rank); return false;
@@ -178,6 +182,8 @@ rank_step (SimReplay *replay, uint32_t rank)
   replay->n_operations++;
   if (replay->timeline != NULL)
     sim_timeline_call (replay->timeline, rank, &op, it->local_ps);
+  if (replay->iterations != NULL)
+    sim_iterations_next (replay->iterations, rank, op.kind, replay->iteration_ends_ps);
   sim_ops_execute (replay, rank, &op);
   if (it->local_ps > SIM_LAST_PS)
     sim_report_fail (replay, rank, "simulated time passes %" G_GINT64_FORMAT " s",
@@ -426,6 +432,8 @@ view_init (SimReplay *view)
   sim_match_pool_init (&view->match_pool);
   sim_window_init (view);
   sim_graph_init_view (view);
+  if (view->iterations != NULL)
+    view->iteration_ends_ps = g_new0 (int64_t, view->iterations->count + 1);
 }
 
 static void
@@ -437,6 +445,7 @@ view_clear (SimReplay *view)
   sim_graph_free_view (view);
   sim_edges_free (view->distant_edges);
   g_hash_table_unref (view->windows);
+  g_free (view->iteration_ends_ps);
   g_clear_error (&view->error);
   sim_records_free (view->requests);
 }
@@ -509,6 +518,9 @@ sim_replay_new (Trace *trace, const TopoMachine *machine, const TopoMapping *map
   replay->timeline = options->timeline;
   if (replay->timeline != NULL)
     sim_timeline_begin (replay->timeline, &replay->now_ps);
+  replay->iterations = options->iterations;
+  if (replay->iterations != NULL)
+    sim_iterations_begin (replay->iterations);
   return replay;
 }
 
@@ -692,6 +704,12 @@ view_dump (SimReplay *view, BaseDump *dump)
     BASE_DUMP_VALUE (dump, it->rank);
     base_dump_text (dump, &it->place);
   }
+  if (view->iterations != NULL) {
+    base_dump_array (dump, view->iteration_ends_ps, view->iterations->count + 1,
+                     sizeof *view->iteration_ends_ps);
+    BASE_DUMP_VALUE (dump, view->loop_messages);
+    BASE_DUMP_VALUE (dump, view->loop_bytes);
+  }
   BASE_DUMP_VALUE (dump, has_distant);
   if (has_distant) {
     if (base_dump_loads (dump))
@@ -715,7 +733,7 @@ view_dump (SimReplay *view, BaseDump *dump)
 static void
 replay_dump (SimReplay *replay, BaseDump *dump)
 {
-  bool has_timeline = replay->timeline != NULL;
+  bool has_timeline = replay->timeline != NULL, has_iterations = replay->iterations != NULL;
   uint32_t n_views = replay->n_views;
 
   base_dump_section (dump, "replay");
@@ -723,6 +741,10 @@ replay_dump (SimReplay *replay, BaseDump *dump)
   if (has_timeline != (replay->timeline != NULL))
     base_dump_fail (dump, has_timeline ? "is of a run with a timeline"
                                        : "is of a run without a timeline");
+  BASE_DUMP_VALUE (dump, has_iterations);
+  if (has_iterations != (replay->iterations != NULL))
+    base_dump_fail (dump, has_iterations ? "is of a run with times of iterations"
+                                         : "is of a run without times of iterations");
   BASE_DUMP_VALUE (dump, n_views);
   if (n_views != replay->n_views)
     base_dump_fail (dump, "is of a run with %u threads, and this one has %u", n_views,
@@ -745,6 +767,8 @@ replay_dump (SimReplay *replay, BaseDump *dump)
   replay->protocol->dump (replay, dump);
   if (replay->timeline != NULL)
     sim_timeline_dump (replay->timeline, dump);
+  if (replay->iterations != NULL)
+    sim_iterations_dump (replay->iterations, dump);
   sim_network_dump (replay->network, dump);
   base_dump_section (dump, "streams");
   cursors_dump (replay, dump);
@@ -882,6 +906,22 @@ static const char *const warning_texts[SIM_N_WARNINGS] = {
   [SIM_WARNING_UNKNOWN_SIZE] = "messages of unknown size were replayed as empty ones",
 };
 
+/* What the views know of the iterations, and the latest of their ends. */
+static void
+iterations_merge (SimReplay *replay)
+{
+  SimIterations *iterations = replay->iterations;
+
+  for (uint32_t part = 0; iterations != NULL && part < replay->n_views; part++) {
+    const SimReplay *view = replay->views[part];
+
+    for (uint32_t end = 0; end <= iterations->count; end++)
+      iterations->ends_ps[end] = MAX (iterations->ends_ps[end], view->iteration_ends_ps[end]);
+    iterations->messages += view->loop_messages;
+    iterations->message_bytes += view->loop_bytes;
+  }
+}
+
 /* What the views have counted goes to the first one. */
 static void
 views_merge (SimReplay *replay)
@@ -919,6 +959,7 @@ result_finish (SimReplay *replay)
   char *collectives = sim_agreement_left (replay->agreement);
 
   views_merge (replay);
+  iterations_merge (replay);
   for (uint32_t rank = 0; rank < replay->n_ranks; rank++) {
     const SimRank *it = &replay->ranks[rank];
 

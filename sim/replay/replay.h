@@ -12,6 +12,7 @@
 #pragma once
 
 #include "sim/edges.h"
+#include "sim/iterations.h"
 #include "sim/net/network.h"
 #include "sim/replay/timeline.h"
 #include "traces/trace.h"
@@ -23,7 +24,8 @@ typedef struct {
   uint64_t seed;
   /* Receives and probes of any source take only the source that the trace has. */
   bool recorded_sources;
-  SimTimeline *timeline; /* records the run; borrowed, NULL: none.  In one thread only */
+  SimTimeline *timeline;     /* records the run; borrowed, NULL: none.  In one thread only */
+  SimIterations *iterations; /* filled with their times; borrowed, NULL: none.  It has a loop */
   /* Called now and then with an estimate of the share done (0..1) and simulated time; may be
    * NULL. */
   void (*progress) (void *data, double share, int64_t now_ps);

@@ -296,8 +296,9 @@ struct SimReplay {
   const TopoMapping *mapping;
   const TopoParameters *parameters; /* of the machine */
   SimReplayOptions options;
-  SimTimeline *timeline; /* NULL: none */
-  SimRank *ranks;        /* [n_ranks] */
+  SimTimeline *timeline;     /* NULL: none */
+  SimIterations *iterations; /* NULL: none; a rank's entry is changed by its view */
+  SimRank *ranks;            /* [n_ranks] */
   uint32_t n_ranks;
   struct SimGraph *graphs; /* [n_ranks] NULL: the trace is no graph */
   TraceComms *comms;
@@ -331,8 +332,10 @@ struct SimReplay {
   uint32_t next_transfer, end_transfer; /* of its last segment, never taken */
   uint32_t first_free_transfer;
   struct SimGraphEdges *graph_edges;
-  uint64_t n_works;    /* of the library, under way */
-  GHashTable *windows; /* gint64 (rank, handle) -> Window */
+  uint64_t n_works;                   /* of the library, under way */
+  GHashTable *windows;                /* gint64 (rank, handle) -> Window */
+  int64_t *iteration_ends_ps;         /* SimIterations.ends_ps of the view's ranks; NULL: none */
+  uint64_t loop_messages, loop_bytes; /* SimIterations.messages and .message_bytes */
   SimWarned warnings[SIM_N_WARNINGS];
   GError *error;          /* the first one */
   SimReplayResult result; /* its ranks and warnings are of all views */
