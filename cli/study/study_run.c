@@ -76,7 +76,7 @@ check_race (const Options *options, StudySessionOptions *session, GError **error
       (!g_str_has_prefix (options->race, "top:") ||
        !g_ascii_string_to_unsigned (options->race + strlen ("top:"), 10, 1, MAX_BEST, &n_best,
                                     NULL)))
-    return cli_refuse (error, "--race: '%s' is none of best, top:K with K of 1 to %u",
+    return cli_refuse (error, "--race: '%s' is none of best, top:; top:K has a K of 1 to %u",
                        options->race, MAX_BEST);
   if (options->shard != NULL)
     return cli_refuse (error, "--shard: a race needs all runs in one store");
