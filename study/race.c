@@ -372,8 +372,8 @@ screen (Judge *judge, Fit *fit)
   g_autoptr (GArray) guesses = g_array_new (FALSE, FALSE, sizeof (Guess));
   GArray *left = places_new ();
   double risk = SCREENING_RISK * (1 - race->confidence), variance, chances = 0;
-  double last =
-      best->len < race->n_best ? (double) INFINITY : g_array_index (best, Place, race->n_best - 1).value;
+  double last = best->len < race->n_best ? (double) INFINITY
+                                         : g_array_index (best, Place, race->n_best - 1).value;
 
   fit_runs (judge, fit);
   variance = variance_about (judge, fit);
@@ -544,6 +544,19 @@ study_race_step (const StudyRace *race, StudyRacer *racers)
   return judge.wanted;
 }
 
+/* In a race that is not over some that are in have no time yet. */
+static double
+value_of (const StudyRacer *racer)
+{
+  switch (racer->end) {
+  case STUDY_RACER_SCREENED: return racer->behind;
+  case STUDY_RACER_FAILED: return 0;
+  case STUDY_RACER_IN:
+  case STUDY_RACER_BEATEN: break;
+  }
+  return racer->n_draws > 0 ? racer->time : (double) INFINITY;
+}
+
 GArray *
 study_race_order (const StudyRace *race, const StudyRacer *racers)
 {
@@ -556,10 +569,7 @@ study_race_order (const StudyRace *race, const StudyRacer *racers)
 
     for (guint i = 0; i < race->n_candidates; i++)
       if (racers[i].end == ends[at])
-        add_place (places, i,
-                   ends[at] == STUDY_RACER_SCREENED ? racers[i].behind
-                   : ends[at] == STUDY_RACER_FAILED ? 0
-                                                    : racers[i].time);
+        add_place (places, i, value_of (&racers[i]));
     g_array_sort (places, compare_places);
     for (guint i = 0; i < places->len; i++) {
       guint candidate = place_at (places, i);

@@ -180,6 +180,32 @@ test_order (void)
   g_assert_cmpmem (first->racers, sizeof first->racers, third->racers, sizeof third->racers);
 }
 
+/* Whenever it is looked at, the first one is in and has the least time of those that have one. */
+static void
+test_order_on_the_way (void)
+{
+  g_autofree Field *field = field_new (13, .1, .03);
+  const StudyRace race = race_of (field, 1, 2);
+
+  for (gboolean is_over = FALSE; !is_over;) {
+    g_autoptr (GArray) wanted = study_race_step (&race, field->racers);
+    const StudyRacer *first = &field->racers[winner_of (field, &race)];
+
+    is_over = wanted->len == 0;
+    for (guint i = 0; i < N; i++)
+      if (field->racers[i].end == STUDY_RACER_IN && field->racers[i].n_draws > 0) {
+        g_assert_cmpint (first->end, ==, STUDY_RACER_IN);
+        g_assert_cmpfloat (first->time, <=, field->racers[i].time);
+      }
+    if (!is_over) {
+      StudyRaceRun run = g_array_index (wanted, StudyRaceRun, 0);
+      guint at = run.candidate * N_DRAWS + run.draw;
+
+      field->times[at] = field->all[at];
+    }
+  }
+}
+
 /* The best three stay, in most fields. */
 static void
 test_several (void)
@@ -286,6 +312,7 @@ main (int argc, char **argv)
   g_test_add_func ("/study/race/risk", test_risk);
   g_test_add_func ("/study/race/certain", test_certain);
   g_test_add_func ("/study/race/order", test_order);
+  g_test_add_func ("/study/race/order-on-the-way", test_order_on_the_way);
   g_test_add_func ("/study/race/several", test_several);
   g_test_add_func ("/study/race/failures", test_failures);
   g_test_add_func ("/study/race/poor-measures", test_poor_measures);

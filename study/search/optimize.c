@@ -5,6 +5,7 @@
 #include "base/random.h"
 #include "base/student.h"
 #include "study/inputs.h"
+#include "study/race.h"
 #include "study/session/worker_pool.h"
 #include "study/study_error.h"
 
@@ -209,145 +210,222 @@ run_trials (Optimizer *optimizer, const Trial *trials, guint n, TrialResult *res
 /* Limits of runs of any kind, and of perturbed runs of a mapping. */
 #define MAX_RUNS    10000u
 #define MAX_REPEATS 9u
+/* From so many runs on some are kept for the interval of the winner's gain. */
+#define N_INTERVAL (6 * LEAST_PAIRS)
+/* Below so many the runs would not do for screening. */
+#define N_SCREENING 40u
+#define CONFIDENCE  0.95
+#define N_MEASURES  3u
 
-/* How a number of runs is divided: one for each of n_first candidates, the default among them, then
- * n_repeats for each of the n_finalists best and for the default. */
+/* A race (study/race.h) between the candidates.  Their first draw is the run with the inputs as they
+ * are, the others are on perturbed machines; the default has every draw that another one has. */
 typedef struct {
-  guint n_first, n_finalists, n_repeats;
-} Halving;
+  guint n, n_draws, n_left; /* candidates; runs that the budget has left */
+  double *measures, *times; /* as StudyRace has them */
+  bool is_over;             /* the budget or the time is */
+} Heat;
 
-static Halving
-divide (guint n_runs, guint n_candidates)
+static Heat
+heat_new (const Optimizer *optimizer, guint n_runs)
 {
-  Halving halving = { .n_repeats = MIN (n_runs / 6, MAX_REPEATS) };
-  guint n_most = n_runs < 40 ? 1 : 2;
+  guint n_candidates = optimizer->candidates->list->len, n_repeats = MIN (n_runs / 6, MAX_REPEATS);
+  /* With few runs a third of them are for repeats. */
+  guint n = MIN (n_runs < N_SCREENING ? n_runs - 2 * n_repeats : n_candidates, n_candidates);
+  Heat heat = { .n = n,
+                .n_draws = 1 + n_repeats,
+                .n_left = n_runs - 1,
+                .measures = g_new (double, n *N_MEASURES),
+                .times = g_new (double, n *(1 + n_repeats)) };
 
-  halving.n_first = MIN (n_runs - (n_most + 1) * halving.n_repeats, n_candidates);
-  halving.n_finalists = MIN (n_most, halving.n_first > 0 ? halving.n_first - 1 : 0);
-  return halving;
-}
-
-/* One run of each candidate in a range. */
-static void
-simulate_range (Optimizer *optimizer, guint first, guint n)
-{
-  const StudyTrialPlan *plan = optimizer->plan;
-  const StudyCandidate *plain = study_candidate (optimizer->candidates, 0);
-  g_autofree Trial *trials = g_new (Trial, n);
-  g_autofree TrialResult *results = g_new (TrialResult, n);
-
-  for (guint i = 0; i < n; i++)
-    trials[i] = (Trial){ optimizer->candidates->paths->machine,
-                         study_candidate (optimizer->candidates, first + i)->mapping,
-                         plan->compute_scale, 0 };
-  run_trials (optimizer, trials, n, results);
   for (guint i = 0; i < n; i++) {
-    StudyCandidate *candidate = study_candidate (optimizer->candidates, first + i);
+    const StudyCandidate *candidate = study_candidate (optimizer->candidates, i);
+    double *measures = &heat.measures[i * N_MEASURES];
 
-    if (results[i].done) {
-      candidate->time_s = results[i].time_s;
-      candidate->gain = study_gain_new (&plain->time_s, &candidate->time_s, 1);
-    } else if (results[i].error[0])
-      candidate->error = g_strdup (results[i].error);
+    measures[0] = candidate->score;
+    measures[1] = candidate->hop_bytes;
+    measures[2] = candidate->max_bytes;
   }
+  for (guint at = 0; at < n * heat.n_draws; at++)
+    heat.times[at] = (double) NAN;
+  heat.times[0] = study_candidate (optimizer->candidates, 0)->time_s;
+  return heat;
 }
 
-/* Runs of the finalists and the default on perturbed machines.  Repeats are made in the order of
- * their numbers, so that those that end before a deadline can be compared. */
 static void
-simulate_again (Optimizer *optimizer, const guint *finalists, guint n_finalists, guint n_repeats)
+heat_clear (Heat *heat)
+{
+  g_free (heat->measures);
+  g_free (heat->times);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Heat, heat_clear)
+
+static double *
+time_at (const Heat *heat, StudyRaceRun run)
+{
+  return &heat->times[run.candidate * heat->n_draws + run.draw];
+}
+
+static void
+add_run (const Heat *heat, GArray *runs, guint candidate, guint draw)
+{
+  const StudyRaceRun run = { candidate, draw };
+
+  if (isnan (*time_at (heat, run)))
+    g_array_append_val (runs, run);
+}
+
+/* Makes the runs that the budget has left. */
+static void
+make_runs (Optimizer *optimizer, Heat *heat, const GArray *runs)
 {
   const StudyTrialPlan *plan = optimizer->plan;
   const TopoMachine *machine = optimizer->candidates->paths->machine;
-  const StudyCandidate *plain = study_candidate (optimizer->candidates, 0);
-  guint n_maps = n_finalists + 1, n = n_maps * n_repeats;
-  g_autofree TopoMachine *machines = g_new (TopoMachine, MAX (n_repeats, 1));
-  g_autofree Trial *trials = g_new (Trial, n);
-  g_autofree TrialResult *results = g_new (TrialResult, n);
+  guint n = MIN (runs->len, heat->n_left);
+  g_autofree TopoMachine *machines = g_new (TopoMachine, heat->n_draws);
+  g_autofree double *scales = g_new (double, heat->n_draws);
+  g_autofree Trial *trials = g_new (Trial, MAX (n, 1));
+  g_autofree TrialResult *results = g_new (TrialResult, MAX (n, 1));
 
-  for (guint repeat = 0; repeat < n_repeats; repeat++) {
-    double scale = plan->compute_scale;
+  for (guint draw = 0; draw < heat->n_draws; draw++) {
+    scales[draw] = plan->compute_scale;
+    machines[draw] =
+        draw == 0 ? *machine : study_gain_perturbed (machine, plan->seed, draw, &scales[draw]);
+  }
+  for (guint i = 0; i < n; i++) {
+    StudyRaceRun run = g_array_index (runs, StudyRaceRun, i);
 
-    machines[repeat] = study_gain_perturbed (machine, plan->seed, repeat + 1, &scale);
-    for (guint map = 0; map < n_maps; map++) {
-      guint which = map == 0 ? 0 : finalists[map - 1];
-
-      trials[repeat * n_maps + map] =
-          (Trial){ &machines[repeat], study_candidate (optimizer->candidates, which)->mapping,
-                   scale, repeat + 1 };
-    }
+    trials[i] = (Trial){ run.draw == 0 ? machine : &machines[run.draw],
+                         study_candidate (optimizer->candidates, run.candidate)->mapping,
+                         scales[run.draw], run.draw };
   }
   run_trials (optimizer, trials, n, results);
-  /* A gain is of the repeats that both the finalist and the default ended. */
-  for (guint map = 1; map < n_maps; map++) {
-    StudyCandidate *candidate = study_candidate (optimizer->candidates, finalists[map - 1]);
-    double default_s[MAX_REPEATS + 1] = { plain->time_s };
-    double time_s[MAX_REPEATS + 1] = { candidate->time_s };
-    guint n_times = 1;
+  heat->is_over = n < runs->len || is_over (plan);
+  heat->n_left -= n;
+  for (guint i = 0; i < n; i++) {
+    StudyRaceRun run = g_array_index (runs, StudyRaceRun, i);
+    StudyCandidate *candidate = study_candidate (optimizer->candidates, run.candidate);
 
-    for (guint repeat = 0; repeat < n_repeats; repeat++) {
-      const TrialResult *of_default = &results[repeat * n_maps];
-
-      if (of_default[0].done && of_default[map].done) {
-        default_s[n_times] = of_default[0].time_s;
-        time_s[n_times++] = of_default[map].time_s;
-      }
-    }
-    candidate->gain = study_gain_new (default_s, time_s, n_times);
+    if (results[i].done)
+      *time_at (heat, run) = results[i].time_s;
+    else if (results[i].error[0]) {
+      *time_at (heat, run) = (double) INFINITY;
+      if (candidate->error == NULL)
+        candidate->error = g_strdup (results[i].error);
+    } else
+      heat->is_over = true; /* it was stopped */
   }
 }
 
-/* Runs all, then the fastest again; returns the best. */
-static guint
-halve (Optimizer *optimizer, guint n_runs)
+/* Times of the unperturbed runs, and gains by the draws that the candidate and the default have. */
+static void
+tell_candidates (Optimizer *optimizer, const Heat *heat)
 {
-  Halving halving = divide (n_runs, optimizer->candidates->list->len);
-  guint finalists[2], n_chosen = 0, best = 0;
-  double best_gain = 0;
+  for (guint i = 0; i < heat->n; i++) {
+    StudyCandidate *candidate = study_candidate (optimizer->candidates, i);
+    double default_s[MAX_REPEATS + 1], time_s[MAX_REPEATS + 1];
+    guint n_times = 0;
 
-  optimizer->n_planned = halving.n_first + (halving.n_finalists + 1) * halving.n_repeats;
-  if (halving.n_first < 2)
-    return study_candidates_best (optimizer->candidates);
-  simulate_range (optimizer, 1, halving.n_first - 1);
-
-  /* Finalists: the fastest ones, ascending. */
-  for (guint i = 1; i < halving.n_first; i++) {
-    double time_s = study_candidate (optimizer->candidates, i)->time_s;
-    guint place = n_chosen;
-
-    if (isnan (time_s))
+    if (!isfinite (*time_at (heat, (StudyRaceRun){ i, 0 })))
       continue;
-    while (place > 0 &&
-           study_candidate (optimizer->candidates, finalists[place - 1])->time_s > time_s)
-      place--;
-    if (place >= halving.n_finalists)
-      continue;
-    n_chosen = MIN (n_chosen + 1, halving.n_finalists);
-    for (guint k = n_chosen - 1; k > place; k--)
-      finalists[k] = finalists[k - 1];
-    finalists[place] = i;
+    candidate->time_s = *time_at (heat, (StudyRaceRun){ i, 0 });
+    for (guint draw = 0; draw < heat->n_draws; draw++) {
+      double of_default = *time_at (heat, (StudyRaceRun){ 0, draw });
+      double of_it = *time_at (heat, (StudyRaceRun){ i, draw });
+
+      if (isfinite (of_default) && isfinite (of_it)) {
+        default_s[n_times] = of_default;
+        time_s[n_times++] = of_it;
+      }
+    }
+    candidate->gain = study_gain_new (default_s, time_s, i == 0 ? MIN (n_times, 1) : n_times);
   }
-  if (n_chosen == 0) {
+}
+
+/* The winner of the race as far as it has gone; the default unless that is faster. */
+static guint
+winner_of (const StudyRace *race, const StudyRacer *racers)
+{
+  g_autoptr (GArray) order = study_race_order (race, racers);
+  guint first = g_array_index (order, guint, 0);
+
+  return racers[first].end == STUDY_RACER_IN && racers[first].n_draws > 0 ? first : 0;
+}
+
+/* Races the candidates, then gives the winner and the default the draws that they lack; returns the
+ * best. */
+static guint
+race (Optimizer *optimizer, guint n_runs)
+{
+  g_auto (Heat) heat = heat_new (optimizer, n_runs);
+  const StudyRace race = { heat.n,     heat.n_draws,  1,         N_MEASURES,
+                           CONFIDENCE, heat.measures, heat.times };
+  g_autofree StudyRacer *racers = g_new (StudyRacer, heat.n);
+  g_autoptr (GArray) last = g_array_new (FALSE, FALSE, sizeof (StudyRaceRun));
+  guint n_kept = n_runs >= N_INTERVAL ? 2 * LEAST_PAIRS : 0, winner;
+  const StudyGain *gain;
+
+  optimizer->n_planned = n_runs;
+  if (heat.n < 2)
+    return study_candidates_best (optimizer->candidates);
+  heat.n_left -= n_kept;
+  while (!heat.is_over) {
+    g_autoptr (GArray) wanted = study_race_step (&race, racers);
+    g_autoptr (GArray) runs = g_array_new (FALSE, FALSE, sizeof (StudyRaceRun));
+
+    if (wanted->len == 0)
+      break;
+    for (guint i = 0; i < wanted->len; i++) {
+      StudyRaceRun run = g_array_index (wanted, StudyRaceRun, i);
+
+      if (i == 0 || run.draw != g_array_index (wanted, StudyRaceRun, i - 1).draw)
+        add_run (&heat, runs, 0, run.draw);
+      if (run.candidate > 0)
+        add_run (&heat, runs, run.candidate, run.draw);
+    }
+    make_runs (optimizer, &heat, runs);
+  }
+  g_array_unref (study_race_step (&race, racers));
+  winner = winner_of (&race, racers);
+  heat.n_left += n_kept;
+  for (guint draw = 1; winner > 0 && draw < heat.n_draws; draw++) {
+    add_run (&heat, last, 0, draw);
+    add_run (&heat, last, winner, draw);
+  }
+  if (!is_over (optimizer->plan))
+    make_runs (optimizer, &heat, last);
+  tell_candidates (optimizer, &heat);
+  if (winner == 0) {
+    bool is_compared = false;
+
+    for (guint i = 1; i < heat.n; i++)
+      is_compared |= !isnan (study_candidate (optimizer->candidates, i)->time_s);
     /* By score, of those whose simulation has not failed. */
-    for (guint i = 1; i < optimizer->candidates->list->len &&
+    for (guint i = 1; !is_compared && i < optimizer->candidates->list->len &&
                       study_candidate (optimizer->candidates, i)->score < 1;
          i++)
       if (!study_candidate (optimizer->candidates, i)->error)
         return i;
     return 0;
   }
-  if (halving.n_repeats > 0 && !is_over (optimizer->plan))
-    simulate_again (optimizer, finalists, n_chosen, halving.n_repeats);
+  gain = &study_candidate (optimizer->candidates, winner)->gain;
+  return gain->mean > 0 && gain->nominal > 0 ? winner : 0;
+}
 
-  for (guint i = 0; i < n_chosen; i++) {
-    const StudyCandidate *candidate = study_candidate (optimizer->candidates, finalists[i]);
+/* The default's run with the inputs as they are. */
+static void
+run_default (Optimizer *optimizer)
+{
+  StudyCandidate *plain = study_candidate (optimizer->candidates, 0);
+  const Trial trial = { optimizer->candidates->paths->machine, plain->mapping,
+                        optimizer->plan->compute_scale, 0 };
+  TrialResult result;
 
-    if (candidate->gain.mean > best_gain && candidate->gain.nominal > 0) {
-      best = finalists[i];
-      best_gain = candidate->gain.mean;
-    }
-  }
-  return best;
+  run_trials (optimizer, &trial, 1, &result);
+  if (result.done) {
+    plain->time_s = result.time_s;
+    plain->gain = study_gain_new (&plain->time_s, &plain->time_s, 1);
+  } else if (result.error[0])
+    plain->error = g_strdup (result.error);
 }
 
 gboolean
@@ -359,7 +437,7 @@ study_optimize_trials (StudyCandidates *candidates, const StudyTrialPlan *plan, 
   int64_t begin_us = g_get_monotonic_time (), now_us, left_us;
   guint n_runs = plan->n_runs;
 
-  simulate_range (&optimizer, 0, 1);
+  run_default (&optimizer);
   if (plain->error) {
     /* The error of the worker, whose text alone has come through the pipe. */
     g_set_error (error, optimizer.no_network ? SIM_ERROR : STUDY_ERROR,
@@ -375,7 +453,7 @@ study_optimize_trials (StudyCandidates *candidates, const StudyTrialPlan *plan, 
         1 + (guint) MIN ((double) left_us / (double) MAX (now_us - begin_us, 1) * plan->n_threads,
                          MAX_RUNS);
   }
-  *best = isnan (plain->time_s) ? study_candidates_best (candidates) : halve (&optimizer, n_runs);
+  *best = isnan (plain->time_s) ? study_candidates_best (candidates) : race (&optimizer, n_runs);
   *n_done = optimizer.n_done;
   return TRUE;
 }

@@ -9,11 +9,10 @@
 #include "sim/run.h"
 #include "study/search/search.h"
 
-/* Successive halving (Jamieson and Talwalkar 2016) over two fidelities: all candidates
- * are scored from the bytes on their links; the default and as many of the best as the
- * budget has runs for are simulated; the best of these, and the default, are simulated again on
- * perturbed machines.  There is nothing between: a trace cannot be cut short
- * without changing which messages wait for which. */
+/* All candidates are scored from the bytes on their links.  Then they race (study/race.h) against each
+ * other and the default, as far as the budget goes: the scores and bytes screen; the draws are a run
+ * with the inputs as they are, and runs on perturbed machines.  In the end the winner and the default
+ * get the draws that they lack. */
 
 typedef struct {
   const char *trace_path;
@@ -30,9 +29,8 @@ typedef struct {
   void *data;
 } StudyTrialPlan;
 
-/* Simulates candidates, fills in their times and gains and returns the best: the one
- * with the largest mean gain among the finalists, and the default unless that is above
- * 0.  When nothing could be compared, the best by score.  *n_done: the runs.
+/* Simulates candidates, fills in their times and gains and returns the best: the winner of the
+ * race, and the default unless the winner's gain is above 0.  When nothing could be compared, the best by score.  *n_done: the runs.
  * Fails only when the default's own run fails by itself: SIM_ERROR_NETWORK where the network cannot
  * be built. */
 gboolean study_optimize_trials (StudyCandidates *candidates, const StudyTrialPlan *plan,
