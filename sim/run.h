@@ -51,7 +51,8 @@ typedef struct {
   SimReplayResult result; /* load: times 0 */
   SimCounters *counters;
   double features[SIM_N_FEATURES];
-  uint32_t shrink; /* what long messages were shrunk by; 1: every packet was simulated */
+  uint32_t shrink;     /* what long messages were shrunk by; 1: every packet was simulated */
+  double shrink_share; /* of the bytes between nodes, those of messages that were shrunk */
   double wall_s;
   uint64_t peak_rss_bytes;
   GPtrArray *warnings; /* (element-type utf8) trace's and replay's */

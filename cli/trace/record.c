@@ -66,6 +66,7 @@ record_new (const StudyRow *row, const GPtrArray *replicas)
   cli_add_string (builder, "routing", row->routing);
   cli_add_string (builder, "shrink", row->shrink);
   cli_add_integer (builder, "shrink_factor", row->shrink_factor);
+  cli_add_number (builder, "shrink_share", row->shrink_share);
   cli_add_integer (builder, "replicas", replicas == NULL ? 1 : replicas->len);
   cli_add_number (builder, "jitter_s", row->jitter_s);
   cli_add_integer (builder, "seed", row->seed);
@@ -194,8 +195,9 @@ print_table (FILE *out, const CliRunInputs *inputs, const StudyRow *row,
               machine->ranks_per_node);
   fprintf (out, "  %-18s %s, %s routing\n", "network", inputs->network, inputs->routing);
   if (row->shrink_factor > 1)
-    fprintf (out, "  %-18s shrunk %u: a packet stands for so many of a long message\n", "messages",
-             row->shrink_factor);
+    fprintf (out,
+             "  %-18s shrunk %u: a packet stands for so many of a long message; %.3g %% of bytes\n",
+             "messages", row->shrink_factor, 100 * row->shrink_share);
   if (!isnan (row->time_s)) {
     cli_print_heading (out, "time");
     print_time (out, "end of last rank", row, replicas, "time_s");
