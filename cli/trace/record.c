@@ -8,6 +8,7 @@
 #include "study/store/row_fields.h"
 
 #include <math.h>
+#include <string.h>
 
 #define HOT_LINKS 5
 
@@ -194,7 +195,12 @@ print_table (FILE *out, const CliRunInputs *inputs, const StudyRow *row,
   cli_printf (out, "  %-18s %s, %u slots per node\n", "mapping", inputs->mapping->name,
               machine->ranks_per_node);
   fprintf (out, "  %-18s %s, %s routing\n", "network", inputs->network, inputs->routing);
-  if (row->shrink_factor > 1)
+  if (strchr (row->shrink, ',') != NULL)
+    fprintf (out,
+             "  %-18s shrunk %s: times and features are twice those of the first less those of the "
+             "second\n",
+             "messages", row->shrink);
+  else if (row->shrink_factor > 1)
     fprintf (out,
              "  %-18s shrunk %u: a packet stands for so many of a long message; %.3g %% of bytes\n",
              "messages", row->shrink_factor, 100 * row->shrink_share);
