@@ -181,7 +181,7 @@ typedef struct SimRunning {
 /* --- Saving and loading --- */
 
 #define MAX_THREADS 1024u
-#define DUMP_KIND   "hopcast checkpoint 2"
+#define DUMP_KIND   "hopcast checkpoint 3"
 
 static bool
 is_same (BaseDump *dump, const char *mine, char **theirs)
