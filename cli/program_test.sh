@@ -122,6 +122,16 @@ same "map file and letters give the same links" "$(cat file.csv)" "$(cat letters
 # shellcheck disable=SC2086
 succeeds "simulate the default" $sim --mapping default --format json
 same "its record has the letters" "$(json mapping out)" ABCDET
+
+long=gen:ring:ranks=8,bytes=100000,iterations=1
+succeeds "messages shrunk by two factors" "$hopcast" simulate $long --machine bgq:32 --shrink 4,8 \
+  --format json -q
+same "its record has both" "$(grep -c '"shrink" *: "4,8"' out) $(json shrink_factor out)" "1 4"
+same "and the share of bytes" "$(json shrink_share out)" 1
+refused "links of two factors" 2 "--links is of one run" simulate $long --machine bgq:32 \
+  --shrink 4,8 --links links.csv
+refused "factors that leave too little" 1 "nothing can be extrapolated" simulate $long \
+  --machine bgq:32 --shrink 128,256
 small="--machine torus:2x2 --ranks-per-node 2 --ranks 3"
 # shellcheck disable=SC2086
 for command in "map check default $small" "map generate --mapping default $small" \

@@ -77,6 +77,7 @@ typedef struct {
   char *checkpoint, *every, *resume;
   int64_t every_us;
   char *shrink, *jitter;
+  SimShrink shrink_twice; /* of --shrink S,2S the second; off: there is one */
   double compute_scale;
   int threads, replicas;
   gboolean iterations;
@@ -120,8 +121,9 @@ add_own_options (GOptionContext *context, Options *options)
       "Multiply the recorded computation by X (default: 1)", "X" },
     { "shrink", 0, 0, G_OPTION_ARG_STRING, &options->shrink,
       "Let a packet of long messages stand for S, where all messages are long enough: off (default), "
-      "auto (1,000 packets of each are left), auto:screen (250), auto:race (4) or the number S",
-      "off|auto|S" },
+      "auto (1,000 packets of each are left), auto:screen (250), auto:race (4) or the number S; S,2S: "
+      "two runs, and what they come to without",
+      "off|auto|S|S,2S" },
     { "replicas", 0, 0, G_OPTION_ARG_INT, &options->replicas,
       "Make N runs whose ranks start a little apart, and print means and how sure they are "
       "(default: 1)",
@@ -197,9 +199,29 @@ check_checkpoint (Options *options, SimNetworkKind network, GError **error)
 
 #define MAX_REPLICAS 10000
 
+static gboolean
+parse_shrink (Options *options, SimRunOptions *run, GError **error)
+{
+  g_auto (GStrv) factors = g_strsplit (options->shrink, ",", 2);
+
+  if (g_strv_length (factors) == 2) {
+    if (!sim_shrink_parse (factors[0], &run->shrink) ||
+        !sim_shrink_parse (factors[1], &options->shrink_twice) || run->shrink.factor == 0 ||
+        options->shrink_twice.factor != 2 * run->shrink.factor)
+      return cli_refuse (error, "--shrink: '%s' is not a number from 2 on and twice that",
+                         options->shrink);
+    return TRUE;
+  }
+  return sim_shrink_parse (options->shrink, &run->shrink) ||
+         cli_refuse (
+             error,
+             "--shrink: '%s' is none of off, auto, auto:screen, auto:race; nor a number from 2 on",
+             options->shrink);
+}
+
 /* What describes one run cannot describe several. */
 static gboolean
-check_replicas (const Options *options, SimRunOptions *run, GError **error)
+check_single (const Options *options, const char *reason, GError **error)
 {
   const struct {
     const char *option, *value;
@@ -212,25 +234,33 @@ check_replicas (const Options *options, SimRunOptions *run, GError **error)
     { "--checkpoint", options->checkpoint },
     { "--resume", options->resume },
   };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (of_one); i++)
+    if (of_one[i].value)
+      return cli_refuse (error, "%s is of one run; %s", of_one[i].option, reason);
+  return TRUE;
+}
+
+static gboolean
+check_replicas (const Options *options, SimRunOptions *run, GError **error)
+{
   g_autoptr (GError) trouble = NULL;
 
   run->seed = (uint64_t) options->seed;
   run->jitter_ps = options->replicas > 1 ? STUDY_JITTER_PS : 0;
   if (options->jitter && !study_jitter_parse (options->jitter, &run->jitter_ps, &trouble))
     return cli_refuse (error, "--jitter: %s", trouble->message);
+  if (!sim_shrink_is_off (options->shrink_twice) &&
+      !check_single (options, "--shrink S,2S makes two: shrink it by one number", error))
+    return FALSE;
   if (options->replicas == 1)
     return TRUE;
   if (run->network == SIM_NETWORK_LOAD)
     return cli_refuse (error, "--replicas: the load network has no times");
   if (run->jitter_ps == 0)
     return cli_refuse (error, "--replicas: without --jitter all of them are the same run");
-  for (gsize i = 0; i < G_N_ELEMENTS (of_one); i++)
-    if (of_one[i].value)
-      return cli_refuse (error,
-                         "%s is of one run; make replica K alone, with --jitter and the seed "
-                         "plus K - 1",
-                         of_one[i].option);
-  return TRUE;
+  return check_single (options, "make replica K alone, with --jitter and the seed plus K - 1",
+                       error);
 }
 
 static gboolean
@@ -243,10 +273,8 @@ check_options (Options *options, SimRunOptions *run, GError **error)
   if (!cli_check_number ("--threads", options->threads, 1, CLI_MAX_THREADS, error) ||
       !cli_check_number ("--replicas", options->replicas, 1, MAX_REPLICAS, error))
     return FALSE;
-  if (options->shrink && !sim_shrink_parse (options->shrink, &run->shrink))
-    return cli_refuse (error,
-                       "--shrink: '%s' is none of off, auto, auto:screen, auto:race; nor a number from 2 on",
-                       options->shrink);
+  if (options->shrink && !parse_shrink (options, run, error))
+    return FALSE;
   if (options->seed < 0)
     return cli_refuse (error, "--seed: must not be negative");
   if ((network = cli_parse_choice ("--network", options->network, study_network_names, error)) <
@@ -475,9 +503,29 @@ print_result (const Options *options, const CliRunInputs *inputs, const CliRunRe
   cli_record_print (stdout, inputs, results, options->format.format);
 }
 
+/* Makes them once more, shrunk twice as much, and puts into `rows` what both come to. */
 static gboolean
-simulate_replicas (const Options *options, const CliRunInputs *inputs, Trace *trace,
-                   const SimRunOptions *run_options, GError **error)
+extrapolate (StudyReplicas replicas, SimShrink twice, GPtrArray *rows, GError **error)
+{
+  g_autoptr (GPtrArray) seconds = NULL;
+
+  replicas.options.shrink = twice;
+  seconds = study_replicas_run (&replicas, error);
+  for (guint i = 0; seconds != NULL && i < rows->len; i++) {
+    StudyRow *row = study_rows_extrapolate (rows->pdata[i], seconds->pdata[i], error);
+
+    if (row == NULL)
+      return FALSE;
+    study_row_free (rows->pdata[i]);
+    rows->pdata[i] = row;
+  }
+  return seconds != NULL;
+}
+
+/* Replicas, or one; with --shrink S,2S two of each. */
+static gboolean
+simulate_several (const Options *options, const CliRunInputs *inputs, Trace *trace,
+                  const SimRunOptions *run_options, GError **error)
 {
   const StudyReplicas replicas = { .trace = trace,
                                    .machine = inputs->machine,
@@ -490,11 +538,17 @@ simulate_replicas (const Options *options, const CliRunInputs *inputs, Trace *tr
   g_autoptr (GPtrArray) rows = study_replicas_run (&replicas, error);
   g_autoptr (StudyRow) mean = NULL;
 
-  if (rows == NULL)
+  if (rows == NULL || (!sim_shrink_is_off (options->shrink_twice) &&
+                       !extrapolate (replicas, options->shrink_twice, rows, error)))
     return FALSE;
   mean = study_rows_mean (rows);
   name_inputs (mean, inputs, trace, run_options);
-  print_result (options, inputs, &(CliRunResults){ .row = mean, .replicas = rows });
+  if (!sim_shrink_is_off (options->shrink_twice)) {
+    g_free (mean->shrink);
+    mean->shrink = g_strdup (options->shrink);
+  }
+  print_result (options, inputs,
+                &(CliRunResults){ .row = mean, .replicas = options->replicas > 1 ? rows : NULL });
   return TRUE;
 }
 
@@ -540,8 +594,8 @@ simulate (const char *path, const Options *options, SimRunOptions *run_options,
   run_options->progress_data = progress;
   run_options->timeline = timeline;
   run_options->resume = options->resume;
-  if (options->replicas > 1) {
-    gboolean done = simulate_replicas (options, &inputs, trace, run_options, error);
+  if (options->replicas > 1 || !sim_shrink_is_off (options->shrink_twice)) {
+    gboolean done = simulate_several (options, &inputs, trace, run_options, error);
 
     if (!done)
       cli_machine_blame (&options->machine, *error);

@@ -95,7 +95,7 @@ wrong () {
     *:--min-samples-split | *:--min-samples-leaf | *:--max-depth) echo "$whole -1" ;;
     *:--max-features) echo "'' x -1 1.5 nan" ;;
     *:--ridge | *:--svr-c | *:--svr-epsilon | *:--svr-gamma) echo "'' x -1 nan 1e400" ;;
-    *:--shrink) echo "'' x 0 1 -2 2.5 auto: 99999999999" ;;
+    *:--shrink) echo "'' x 0 1 -2 2.5 auto: 99999999999 8, 8,15 auto,8 8,16,32 1,2" ;;
     *:--replicas) echo "$whole 0 -1" ;;
     *:--jitter) echo "'' x 1 -1us nan 2s 1e400us" ;;
     *:--tie) echo "'' x -1 nan 1e400" ;;

@@ -156,11 +156,19 @@ typedef struct {
   bool is_send, is_real; /* real: its peer is not PROC_NULL */
 } Request;
 
+/* What a rank has begun; see SimCensusMeeting. */
+typedef struct {
+  BaseMap requests; /* handle -> how many of its requests are not complete */
+  uint64_t sent, received;
+  bool for_good; /* something whose end the walk cannot see */
+} Begun;
+
 typedef struct {
   TraceCursor *cursor; /* NULL: not begun, or done */
   BaseMap handles;     /* request handle -> index into requests */
   BaseMap sequences;   /* communicator -> collectives so far */
   GArray *requests;    /* (element-type Request); NULL when there are none */
+  Begun begun;         /* nothing, unless phases are asked for */
   bool done;
   bool waits; /* for other members to make a communicator */
 } Walk;
@@ -171,7 +179,8 @@ typedef struct {
   SimCensusScope scope;
   SimCensusMessage message;
   void *message_data;
-  TraceProgress progress; /* NULL: not wanted */
+  const SimCensusPhases *phases; /* with message_data; NULL: not wanted */
+  TraceProgress progress;        /* NULL: not wanted */
   void *progress_data;
   uint32_t n_done; /* ranks */
   SimCensus *census;
@@ -181,6 +190,30 @@ typedef struct {
   Walk *walks;             /* [n_ranks] */
   uint32_t n_ranks;
 } Walker;
+
+/* --- What is under way --- */
+
+static void
+request_begin (Walker *walker, uint32_t rank, uint32_t handle)
+{
+  Begun *begun = &walker->walks[rank].begun;
+
+  if (walker->phases == NULL)
+    return;
+  if (handle == TRACE_REQUEST_NULL || handle == UINT32_MAX)
+    begun->for_good = true;
+  else
+    base_map_add (&begun->requests, handle, 0)->value[0]++;
+}
+
+static void
+request_end (Begun *begun, uint32_t handle)
+{
+  BaseMapEntry *entry = base_map_find (&begun->requests, handle);
+
+  if (entry != NULL && --entry->value[0] == 0)
+    base_map_remove (&begun->requests, entry);
+}
 
 static gboolean
 find_comm (const Walker *walker, uint32_t rank, const TraceOp *op, uint32_t *comm, GError **error)
@@ -270,17 +303,20 @@ report (const Walker *walker, uint32_t source, uint32_t destination, uint64_t by
 }
 
 static void
-count_request (const Walker *walker, const Request *request)
+count_request (const Walker *walker, uint32_t rank, const Request *request)
 {
   SimCensus *census = walker->census;
+  Begun *begun = &walker->walks[rank].begun;
 
   if (!request->is_real)
     return;
   if (request->is_send) {
+    begun->sent++;
     census->sends++;
     census->send_bytes += request->bytes;
     report (walker, request->channel.source, request->channel.destination, request->bytes, false);
   } else {
+    begun->received++;
     census->receives++;
   }
   if (walker->channels == NULL)
@@ -324,7 +360,9 @@ walk_send (Walker *walker, uint32_t rank, const TraceOp *op, GError **error)
 
   if (!make_send (walker, rank, op, &request, error))
     return FALSE;
-  count_request (walker, &request);
+  count_request (walker, rank, &request);
+  if (op->kind == TRACE_OP_ISEND)
+    request_begin (walker, rank, op->request);
   return TRUE;
 }
 
@@ -335,7 +373,9 @@ walk_recv (Walker *walker, uint32_t rank, const TraceOp *op, GError **error)
 
   if (!make_receive (walker, rank, op, &request, error))
     return FALSE;
-  count_request (walker, &request);
+  count_request (walker, rank, &request);
+  if (op->kind == TRACE_OP_IRECV)
+    request_begin (walker, rank, op->request);
   if (op->kind == TRACE_OP_IRECV && walker->channels != NULL)
     remember (&walker->walks[rank], op->request, &request);
   return TRUE;
@@ -366,8 +406,30 @@ walk_start (Walker *walker, uint32_t rank, const TraceOp *op, G_GNUC_UNUSED GErr
   for (uint32_t i = 0; i < op->n_requests; i++) {
     const Request *request = recall (&walker->walks[rank], op->requests[i]);
 
+    request_begin (walker, rank, op->requests[i]);
     if (request != NULL)
-      count_request (walker, request);
+      count_request (walker, rank, request);
+  }
+  return TRUE;
+}
+
+/* A completion: all of its requests, those that the program saw complete, all of the rank.  That it
+ * has those is for the replay to check. */
+static gboolean
+walk_completion (Walker *walker, uint32_t rank, const TraceOp *op, G_GNUC_UNUSED GError **error)
+{
+  Begun *begun = &walker->walks[rank].begun;
+  bool chosen = op->kind == TRACE_OP_WAIT_SOME || op->kind == TRACE_OP_TEST;
+
+  if (walker->phases == NULL)
+    return TRUE;
+  if (op->kind == TRACE_OP_WAIT_OUTSTANDING)
+    base_map_clear (&begun->requests);
+  for (uint32_t i = 0; i < (chosen ? op->n_completed : op->n_requests); i++) {
+    uint32_t number = chosen ? op->completed[i] : i;
+
+    if (number < op->n_requests)
+      request_end (begun, op->requests[number]);
   }
   return TRUE;
 }
@@ -377,6 +439,7 @@ walk_start (Walker *walker, uint32_t rank, const TraceOp *op, G_GNUC_UNUSED GErr
 static gboolean
 walk_cancel (Walker *walker, uint32_t rank, const TraceOp *op, G_GNUC_UNUSED GError **error)
 {
+  walker->walks[rank].begun.for_good = true;
   for (uint32_t i = 0; walker->channels != NULL && i < op->n_requests; i++) {
     const Request *request = recall (&walker->walks[rank], op->requests[i]);
 
@@ -398,14 +461,55 @@ check_call (const TraceOp *op, uint32_t size, GError **error)
   return fault == NULL;
 }
 
+/* Whether a rank needs something of all others to leave it, whatever the algorithm. */
+static bool
+synchronizes (const TraceOp *op)
+{
+  switch ((int) op->kind) {
+  case TRACE_OP_BARRIER: return !op->nonblocking;
+  case TRACE_OP_ALLREDUCE:
+  case TRACE_OP_ALLGATHER:
+  case TRACE_OP_ALLTOALL: return !op->nonblocking && known_bytes (op->bytes) > 0;
+  default: return false;
+  }
+}
+
+static void
+enter_meeting (Walker *walker, uint32_t rank, uint32_t number, const TraceOp *op)
+{
+  const Begun *begun = &walker->walks[rank].begun;
+
+  walker->phases->enter (walker->message_data, rank,
+                         &(SimCensusMeeting){ .number = number,
+                                              .synchronizes = synchronizes (op),
+                                              .is_busy = begun->for_good || begun->requests.n > 0,
+                                              .sent = begun->sent,
+                                              .received = begun->received });
+}
+
+static void
+leave_meeting (const Walker *walker, uint32_t comm)
+{
+  if (walker->phases != NULL && comm == TRACE_COMMS_WORLD)
+    walker->phases->leave (walker->message_data);
+}
+
 static gboolean
 enter_collective (Walker *walker, uint32_t rank, uint32_t comm, const TraceOp *op, GError **error)
 {
   BaseMap *sequences = &walker->walks[rank].sequences;
+  uint32_t number;
 
-  return walker->agreement == NULL ||
-         sim_agreement_enter (walker->agreement, rank, comm,
-                              base_map_add (sequences, comm, 0)->value[0]++, op, error);
+  if (walker->agreement == NULL)
+    return TRUE;
+  number = base_map_add (sequences, comm, 0)->value[0]++;
+  if (!sim_agreement_enter (walker->agreement, rank, comm, number, op, error))
+    return FALSE;
+  if (walker->phases != NULL && comm == TRACE_COMMS_WORLD)
+    enter_meeting (walker, rank, number + 1, op);
+  if (op->nonblocking)
+    request_begin (walker, rank, op->request);
+  return TRUE;
 }
 
 static gboolean
@@ -441,6 +545,7 @@ walk_collective (Walker *walker, uint32_t rank, const TraceOp *op, GError **erro
     if (bytes > 0)
       report (walker, rank, trace_comms_world_rank (walker->comms, comm, peer, rank), bytes, true);
   }
+  leave_meeting (walker, comm);
   return TRUE;
 }
 
@@ -463,6 +568,7 @@ walk_access (Walker *walker, uint32_t rank, const TraceOp *op, GError **error)
 {
   uint32_t comm, target;
 
+  walker->walks[rank].begun.for_good = true;
   if (op->peer == TRACE_PROC_NULL)
     return TRUE;
   if (!find_comm (walker, rank, op, &comm, error) ||
@@ -488,6 +594,7 @@ walk_synchronize (Walker *walker, uint32_t rank, const TraceOp *op, GError **err
                              .n_counts = op->n_values };
   uint32_t comm;
 
+  walker->walks[rank].begun.for_good = true;
   if (!(walker->scope & SIM_CENSUS_COLLECTIVES))
     return TRUE;
   if (!find_comm (walker, rank, op, &comm, error) ||
@@ -509,6 +616,7 @@ walk_create (Walker *walker, uint32_t rank, const TraceOp *op, GError **error)
 
   if (parent != TRACE_COMMS_NULL && !enter_collective (walker, rank, parent, op, error))
     return FALSE;
+  leave_meeting (walker, parent);
   if (!trace_comms_create (walker->comms, rank, op, &complete, error))
     return FALSE;
   walker->walks[rank].waits = !complete;
@@ -567,6 +675,10 @@ static const Visit visits[TRACE_N_OPS] = {
   [TRACE_OP_SENDRECV] = walk_sendrecv,
   [TRACE_OP_START] = walk_start,
   [TRACE_OP_CANCEL] = walk_cancel,
+  [TRACE_OP_WAIT] = walk_completion,
+  [TRACE_OP_WAIT_SOME] = walk_completion,
+  [TRACE_OP_WAIT_OUTSTANDING] = walk_completion,
+  [TRACE_OP_TEST] = walk_completion,
   [TRACE_OP_BARRIER] = walk_collective,
   [TRACE_OP_BCAST] = walk_collective,
   [TRACE_OP_GATHER] = walk_collective,
@@ -627,6 +739,7 @@ walk_end (Walk *walk)
   g_clear_pointer (&walk->requests, g_array_unref);
   base_map_clear (&walk->handles);
   base_map_clear (&walk->sequences);
+  base_map_clear (&walk->begun.requests);
   walk->done = true;
 }
 
@@ -643,6 +756,8 @@ walk_rank (Walker *walker, uint32_t rank, GError **error)
     if (walk->cursor == NULL)
       return FALSE;
   }
+  if (walker->phases != NULL)
+    walker->phases->turn (walker->message_data, rank);
   while (!walk->waits) {
     switch (trace_cursor_next (walk->cursor, &op, error)) {
     case TRACE_NEXT_OPERATION: break;
@@ -692,6 +807,34 @@ walk_all (Walker *walker, GError **error)
   return TRUE;
 }
 
+/* All of the trace, with what the caller has set. */
+static gboolean
+take_census (Walker *walker, bool match, GError **error)
+{
+  SimCensus *census = walker->census;
+  gboolean walked;
+
+  g_assert (walker->machine != NULL || !(walker->scope & SIM_CENSUS_COLLECTIVES));
+  *census = (SimCensus){ 0 };
+  walker->n_ranks = trace_ranks (walker->trace);
+  walker->comms = trace_comms_new (walker->n_ranks);
+  if (walker->scope & SIM_CENSUS_COLLECTIVES)
+    walker->agreement = sim_agreement_new (walker->trace, walker->comms);
+  walker->channels = match ? g_hash_table_new_full (count_hash, count_equal, g_free, NULL) : NULL;
+  walker->walks = g_new0 (Walk, walker->n_ranks);
+  walked = walk_all (walker, error);
+  census->communicators = trace_comms_created (walker->comms);
+  if (walked && match)
+    count_unmatched (walker->channels, &census->unmatched_sends, &census->unmatched_receives);
+  for (uint32_t rank = 0; rank < walker->n_ranks; rank++)
+    walk_end (&walker->walks[rank]);
+  g_free (walker->walks);
+  g_clear_pointer (&walker->channels, g_hash_table_unref);
+  sim_agreement_free (walker->agreement);
+  trace_comms_free (walker->comms);
+  return walked;
+}
+
 gboolean
 sim_census (Trace *trace, const TopoMachine *machine, SimCensusScope scope, bool match,
             SimCensusMessage message, void *message_data, TraceProgress progress,
@@ -707,25 +850,24 @@ sim_census (Trace *trace, const TopoMachine *machine, SimCensusScope scope, bool
     .progress_data = progress_data,
     .census = census,
   };
-  gboolean walked;
 
-  g_assert (machine != NULL || !(scope & SIM_CENSUS_COLLECTIVES));
-  *census = (SimCensus){ 0 };
-  walker.n_ranks = trace_ranks (trace);
-  walker.comms = trace_comms_new (walker.n_ranks);
-  if (scope & SIM_CENSUS_COLLECTIVES)
-    walker.agreement = sim_agreement_new (trace, walker.comms);
-  walker.channels = match ? g_hash_table_new_full (count_hash, count_equal, g_free, NULL) : NULL;
-  walker.walks = g_new0 (Walk, walker.n_ranks);
-  walked = walk_all (&walker, error);
-  census->communicators = trace_comms_created (walker.comms);
-  if (walked && match)
-    count_unmatched (walker.channels, &census->unmatched_sends, &census->unmatched_receives);
-  for (uint32_t rank = 0; rank < walker.n_ranks; rank++)
-    walk_end (&walker.walks[rank]);
-  g_free (walker.walks);
-  g_clear_pointer (&walker.channels, g_hash_table_unref);
-  sim_agreement_free (walker.agreement);
-  trace_comms_free (walker.comms);
-  return walked;
+  return take_census (&walker, match, error);
+}
+
+gboolean
+sim_census_phases (Trace *trace, const TopoMachine *machine, const SimCensusPhases *phases,
+                   void *data, GError **error)
+{
+  SimCensus census;
+  Walker walker = {
+    .trace = trace,
+    .machine = machine,
+    .scope = SIM_CENSUS_COLLECTIVES,
+    .message = phases->message,
+    .message_data = data,
+    .phases = phases,
+    .census = &census,
+  };
+
+  return take_census (&walker, false, error);
 }

@@ -166,13 +166,14 @@ typedef struct SimRunning {
   const TopoMapping *mapping;
   const SimRunOptions *options;
   const RoutePaths *paths;
-  SimReplay *replay;  /* packet and flow */
-  bool knows_sources; /* of the last one */
-  uint32_t n_threads; /* one that is resumed without a number has as many as before */
-  GError *trouble;    /* why it is replayed a second time; NULL: it is the first */
-  GError *stopped;    /* why the pause function ended it */
-  BaseDump *resume;   /* what the replay goes on from; NULL: nothing, or gone */
-  SimEdges *edges;    /* load */
+  SimReplay *replay;   /* packet and flow */
+  bool knows_sources;  /* of the last one */
+  uint32_t n_threads;  /* one that is resumed without a number has as many as before */
+  GError *trouble;     /* why it is replayed a second time; NULL: it is the first */
+  GError *stopped;     /* why the pause function ended it */
+  BaseDump *resume;    /* what the replay goes on from; NULL: nothing, or gone */
+  SimEdges *edges;     /* load */
+  SimShrinkPlan *plan; /* NULL: not made yet, or every packet is simulated */
   SimRun *run;
   int64_t begin_us; /* less the time that it took before it was resumed */
 } Job;
@@ -281,32 +282,51 @@ job_pause (void *data)
   return job->options->pause (job->options->pause_data, job, &job->stopped);
 }
 
-/* Finds out how much messages are shrunk, which is the same for a second replay. */
+/* Says what was not done as it was asked. */
+static void
+warn_of_plan (Job *job)
+{
+  const SimShrinkPlan *plan = job->plan;
+  GPtrArray *warnings = job->run->warnings;
+
+  if (plan->factor == 1 && plan->shortest_bytes < UINT64_MAX)
+    g_ptr_array_add (warnings,
+                     g_strdup_printf ("messages were not shrunk: the shortest between two nodes "
+                                      "has %" G_GUINT64_FORMAT " bytes, too few packets, and no "
+                                      "phase of the trace is without such",
+                                      plan->shortest_bytes));
+  if (plan->factor > 1 && plan->factor < job->options->shrink.factor)
+    g_ptr_array_add (warnings, g_strdup_printf ("messages were shrunk %u times only, as packets "
+                                                "cannot hold more",
+                                                plan->factor));
+  if (plan->factor > 1 && plan->n_shrunk_phases < plan->n_phases)
+    g_ptr_array_add (warnings, g_strdup_printf ("messages were shrunk in %u of %u phases, with "
+                                                "%.3g %% of the bytes: the others have shorter "
+                                                "messages",
+                                                plan->n_shrunk_phases, plan->n_phases,
+                                                100 * plan->shrunk_share));
+}
+
+/* Finds out which messages are shrunk, and how much, which is the same for a second replay. */
 static gboolean
 set_shrink (Job *job, SimNetwork *network, GError **error)
 {
-  SimShrink asked = job->options->shrink;
-  uint64_t bytes;
-
-  if (job->run->shrink == 0) {
-    job->run->shrink =
-        sim_shrink_factor (asked, job->trace, job->options->traffic, job->machine, job->mapping,
-                           job->options->policy, network->most_shrink, &bytes, error);
-    if (job->run->shrink == 1 && bytes < UINT64_MAX)
-      g_ptr_array_add (job->run->warnings,
-                       g_strdup_printf ("messages were not shrunk: the shortest between two nodes "
-                                        "has %" G_GUINT64_FORMAT " bytes, too few packets",
-                                        bytes));
-    else if (job->run->shrink > 0 && job->run->shrink < asked.factor)
-      g_ptr_array_add (
-          job->run->warnings,
-          g_strdup_printf ("messages were shrunk %u times only, as packets cannot hold "
-                           "more",
-                           job->run->shrink));
+  if (sim_shrink_is_off (job->options->shrink))
+    return TRUE;
+  if (job->plan == NULL) {
+    job->plan =
+        sim_shrink_plan (job->options->shrink, job->trace, job->options->traffic, job->machine,
+                         job->mapping, job->options->policy, network->most_shrink, error);
+    if (job->plan == NULL)
+      return FALSE;
+    job->run->shrink = job->plan->factor;
+    job->run->shrink_share = job->plan->shrunk_share;
+    warn_of_plan (job);
   }
-  if (job->run->shrink > 1)
-    sim_network_set_shrink (network, job->run->shrink);
-  return job->run->shrink > 0;
+  sim_network_set_shrink (network, job->plan->factor);
+  if (job->plan->exact != NULL)
+    sim_replay_set_exact (job->replay, job->plan->exact, job->plan->n_exact);
+  return TRUE;
 }
 
 static gboolean
@@ -547,9 +567,10 @@ sim_run (Trace *trace, const TopoMachine *machine, const TopoMapping *mapping,
     return NULL;
   if (options->resume != NULL && !job_load (&job, error))
     return NULL;
-  run->shrink = sim_shrink_is_off (options->shrink) ? 1 : 0;
+  run->shrink = 1;
   done = options->network == SIM_NETWORK_LOAD ? run_load (&job, error) : run_replay (&job, error);
   g_clear_pointer (&job.resume, base_dump_free);
+  g_clear_pointer (&job.plan, sim_shrink_plan_free);
   g_clear_error (&job.trouble);
   g_clear_error (&job.stopped);
   if (!done)

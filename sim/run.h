@@ -54,6 +54,7 @@ typedef struct {
   double features[SIM_N_FEATURES];
   SimIterations *iterations; /* NULL: not asked for */
   uint32_t shrink;           /* what long messages were shrunk by; 1: every packet was simulated */
+  double shrink_share;       /* of the bytes between nodes, those of messages that were shrunk */
   double wall_s;
   uint64_t peak_rss_bytes;
   GPtrArray *warnings; /* (element-type utf8) trace's and replay's */

@@ -218,16 +218,17 @@ test_factors (void)
     g_autoptr (SimTraffic) traffic =
         sim_traffic_new (inputs.trace, inputs.machine, 1000000, NULL, NULL, &error);
     SimShrink shrink;
-    uint64_t bytes;
 
     g_assert_no_error (error);
     g_assert_true (sim_shrink_parse (cases[i].shrink, &shrink));
     for (guint from_traffic = 0; from_traffic < 2; from_traffic++) {
-      g_assert_cmpuint (sim_shrink_factor (shrink, inputs.trace, from_traffic ? traffic : NULL,
-                                           inputs.machine, inputs.mapping, cases[i].policy, 64,
-                                           &bytes, &error),
-                        ==, cases[i].factor);
+      g_autoptr (SimShrinkPlan) plan =
+          sim_shrink_plan (shrink, inputs.trace, from_traffic ? traffic : NULL, inputs.machine,
+                           inputs.mapping, cases[i].policy, 64, &error);
+
       g_assert_no_error (error);
+      g_assert_cmpuint (plan->factor, ==, cases[i].factor);
+      g_assert_cmpfloat (plan->shrunk_share, ==, cases[i].factor > 1);
     }
   }
 }

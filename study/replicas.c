@@ -63,6 +63,49 @@ add_warnings (GPtrArray *all, const StudyRow *row)
 }
 
 StudyRow *
+study_rows_extrapolate (const StudyRow *of_s, const StudyRow *of_2s, GError **error)
+{
+  g_autoptr (GVariant) block = study_row_pack (of_s);
+  g_autoptr (GChecksum) keys = g_checksum_new (G_CHECKSUM_SHA256);
+  g_autoptr (GPtrArray) warnings = g_ptr_array_new ();
+  StudyRow *row;
+
+  if (of_2s->shrink_factor != 2 * of_s->shrink_factor ||
+      of_s->shrink_share != of_2s->shrink_share) {
+    g_set_error (
+        error, STUDY_ERROR, STUDY_ERROR_INPUT,
+        "nothing can be extrapolated from %.3g %% of the bytes shrunk %u times and %.3g %% "
+        "shrunk %u times",
+        100 * of_s->shrink_share, of_s->shrink_factor, 100 * of_2s->shrink_share,
+        of_2s->shrink_factor);
+    return NULL;
+  }
+  row = study_row_unpack (block);
+  for (guint at = 0; at < study_row_n_fields (); at++) {
+    const StudyField *field = study_row_field (at);
+
+    if (field->offset >= G_STRUCT_OFFSET (StudyRow, time_s) && field->kind == STUDY_FIELD_REAL)
+      *(double *) study_row_at (row, field) =
+          MAX (0, 2 * study_row_number (of_s, field) - study_row_number (of_2s, field));
+  }
+  row->packets += of_2s->packets;
+  row->packet_hops += of_2s->packet_hops;
+  row->events += of_2s->events;
+  row->wall_s = of_s->wall_s + of_2s->wall_s;
+  row->peak_rss_bytes = MAX (of_s->peak_rss_bytes, of_2s->peak_rss_bytes);
+  g_checksum_update (keys, (const guchar *) of_s->key, -1);
+  g_checksum_update (keys, (const guchar *) of_2s->key, -1);
+  g_free (row->key);
+  row->key = g_strdup (g_checksum_get_string (keys));
+  add_warnings (warnings, of_s);
+  add_warnings (warnings, of_2s);
+  g_ptr_array_add (warnings, NULL);
+  g_strfreev (row->warnings);
+  row->warnings = (char **) g_ptr_array_free (g_steal_pointer (&warnings), FALSE);
+  return row;
+}
+
+StudyRow *
 study_rows_mean (const GPtrArray *rows)
 {
   const StudyRow *first = g_ptr_array_index (rows, 0);

@@ -27,6 +27,13 @@ StudySpread study_rows_spread (const GPtrArray *rows, const char *column);
  * Its key is that of all keys, its warnings are those that any has, its wall_s the sum. */
 StudyRow *study_rows_mean (const GPtrArray *rows);
 
+/* Of a run whose messages were shrunk by S, and of the same by 2S: what the results would be if none
+ * were, as far as what they are off by grows with S: 2 T(S) - T(2S) of all times and features, at
+ * least 0.  Counts are those of the first, of packets and events the sums; so are wall_s and the
+ * key, as study_rows_mean() makes it.  NULL and *error when they did not shrink the same
+ * messages by S and 2S. */
+StudyRow *study_rows_extrapolate (const StudyRow *of_s, const StudyRow *of_2s, GError **error);
+
 typedef struct {
   Trace *trace;
   const TopoMachine *machine;

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "study/replicas.h"
+#include "study/study_error.h"
 
 #include <glib/gstdio.h>
 #include <math.h>
@@ -135,6 +136,58 @@ test_runs (void)
   g_assert_cmpfloat (mean->features[SIM_FEATURE_HOP_BYTES], >, 0);
 }
 
+/* Both runs of a shrunk one. */
+static void
+test_extrapolated (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (Trace) trace =
+      trace_open ("gen:random:ranks=32,bytes=256K,messages=2,iterations=1", NULL, &error);
+  g_autoptr (TopoMachine) machine = topo_machine_new ("bgq:32", &error);
+  g_autoptr (TopoMapping) mapping = topo_mapping_new (NULL, machine, 32, &error);
+  g_autoptr (StudyRow) row = NULL;
+  g_autoptr (GPtrArray) made = g_ptr_array_new_with_free_func ((GDestroyNotify) g_ptr_array_unref);
+  const StudyRow *exact, *of_4, *of_8;
+
+  g_assert_no_error (error);
+  for (uint32_t shrink = 0; shrink <= 8; shrink += 4) {
+    StudyReplicas replicas = { .trace = trace,
+                               .machine = machine,
+                               .mapping = mapping,
+                               .options = { .compute_scale = 1,
+                                            .policy = ROUTE_POLICY_DETERMINISTIC,
+                                            .seed = 1,
+                                            .jitter_ps = 1000000,
+                                            .shrink = { .factor = shrink } },
+                               .n_replicas = 1 };
+
+    g_ptr_array_add (made, study_replicas_run (&replicas, &error));
+    g_assert_no_error (error);
+  }
+  exact = g_ptr_array_index ((GPtrArray *) made->pdata[0], 0);
+  of_4 = g_ptr_array_index ((GPtrArray *) made->pdata[1], 0);
+  of_8 = g_ptr_array_index ((GPtrArray *) made->pdata[2], 0);
+  row = study_rows_extrapolate (of_4, of_8, &error);
+  g_assert_no_error (error);
+  g_assert_cmpfloat_with_epsilon (row->time_s, 2 * of_4->time_s - of_8->time_s, 1e-15);
+  g_assert_cmpfloat_with_epsilon (row->wait_s_avg, 2 * of_4->wait_s_avg - of_8->wait_s_avg, 1e-15);
+  for (guint feature = 0; feature < SIM_N_FEATURES; feature++)
+    g_assert_cmpfloat (row->features[feature], >=, 0);
+  g_assert_cmpfloat (row->features[SIM_FEATURE_MAX_BYTES], ==,
+                     exact->features[SIM_FEATURE_MAX_BYTES]);
+  /* These are 10 and 21 % too small. */
+  g_assert_cmpfloat (
+      fabs (row->features[SIM_FEATURE_AVG_BUFFER] / exact->features[SIM_FEATURE_AVG_BUFFER] - 1), <,
+      1 - of_4->features[SIM_FEATURE_AVG_BUFFER] / exact->features[SIM_FEATURE_AVG_BUFFER]);
+  g_assert_cmpuint (row->messages, ==, exact->messages);
+  g_assert_cmpuint (row->packets, ==, of_4->packets + of_8->packets);
+  g_assert_cmpuint (row->shrink_factor, ==, 4);
+  g_assert_cmpfloat (row->shrink_share, ==, 1);
+  g_assert_cmpstr (row->key, !=, of_4->key);
+  g_assert_null (study_rows_extrapolate (of_8, of_4, &error));
+  g_assert_error (error, STUDY_ERROR, STUDY_ERROR_INPUT);
+}
+
 /* Ranks start where the seed says, whatever else runs: with the same seed on the same ranks. */
 static void
 test_without_jitter (void)
@@ -187,6 +240,7 @@ main (int argc, char **argv)
   g_test_add_func ("/study/spread/of-few", test_spread_of_few);
   g_test_add_func ("/study/spread/of-close", test_spread_of_close);
   g_test_add_func ("/study/replicas/runs", test_runs);
+  g_test_add_func ("/study/replicas/extrapolated", test_extrapolated);
   g_test_add_func ("/study/replicas/without-jitter", test_without_jitter);
   g_test_add_func ("/study/replicas/failure", test_failure);
   return g_test_run ();

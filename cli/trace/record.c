@@ -8,6 +8,7 @@
 #include "study/store/row_fields.h"
 
 #include <math.h>
+#include <string.h>
 
 #define HOT_LINKS 5
 
@@ -157,6 +158,7 @@ record_new (const CliRunResults *results)
   cli_add_string (builder, "routing", row->routing);
   cli_add_string (builder, "shrink", row->shrink);
   cli_add_integer (builder, "shrink_factor", row->shrink_factor);
+  cli_add_number (builder, "shrink_share", row->shrink_share);
   cli_add_integer (builder, "replicas", replicas == NULL ? 1 : replicas->len);
   cli_add_number (builder, "jitter_s", row->jitter_s);
   cli_add_integer (builder, "seed", row->seed);
@@ -287,9 +289,15 @@ print_table (FILE *out, const CliRunInputs *inputs, const CliRunResults *results
   cli_printf (out, "  %-18s %s, %u slots per node\n", "mapping", inputs->mapping->name,
               machine->ranks_per_node);
   fprintf (out, "  %-18s %s, %s routing\n", "network", inputs->network, inputs->routing);
-  if (row->shrink_factor > 1)
-    fprintf (out, "  %-18s shrunk %u: a packet stands for so many of a long message\n", "messages",
-             row->shrink_factor);
+  if (strchr (row->shrink, ',') != NULL)
+    fprintf (out,
+             "  %-18s shrunk %s: times and features are twice those of the first less those of the "
+             "second\n",
+             "messages", row->shrink);
+  else if (row->shrink_factor > 1)
+    fprintf (out,
+             "  %-18s shrunk %u: a packet stands for so many of a long message; %.3g %% of bytes\n",
+             "messages", row->shrink_factor, 100 * row->shrink_share);
   if (!isnan (row->time_s)) {
     cli_print_heading (out, "time");
     print_time (out, "end of last rank", row, replicas, "time_s");

@@ -516,6 +516,7 @@ ib_network_send (SimNetwork *base, const SimMessage *public, int64_t at_ps)
   uint32_t from = node[public->source_rank], to = node[public->destination_rank];
   uint32_t port, destination, source, index;
   uint64_t payload_bytes = public->bytes + public->software_bytes;
+  uint32_t full_bytes = net->full_bytes[public->exact];
 
   g_assert (from != to);
   if (!route_paths_rails (net->paths, from, to, public->source_rank, public->destination_rank,
@@ -542,8 +543,9 @@ ib_network_send (SimNetwork *base, const SimMessage *public, int64_t at_ps)
     .ends = 2,
     .begins_write = public->kind == SIM_MESSAGE_WRITE,
     .is_inline = payload_bytes <= net->parameters->hca.inline_bytes,
+    .exact = public->exact,
   };
-  message->packets_left = MAX (1, (payload_bytes + net->full_bytes - 1) / net->full_bytes);
+  message->packets_left = MAX (1, (payload_bytes + full_bytes - 1) / full_bytes);
   message->next = index;
   /* The library's own messages count in no FIFO, as on a torus; nor does the
    * request of a remote get, a write of nothing. */
@@ -566,7 +568,8 @@ ib_network_set_shrink (SimNetwork *base, uint32_t shrink)
 {
   IbNetwork *net = (IbNetwork *) base;
 
-  net->full_bytes = shrink * net->mtu_bytes;
+  net->full_bytes[false] = shrink * net->mtu_bytes;
+  net->full_bytes[true] = net->mtu_bytes;
 }
 
 /* --- The run --- */
@@ -575,7 +578,6 @@ static void
 collect_counters (IbNetwork *net)
 {
   SimCounters *counters = net->engine.base.counters;
-  uint32_t shrink = net->engine.base.shrink;
 
   for (uint32_t index = 0; index < net->fabric->n_ports; index++) {
     const IbSent *sent = &net->sent[index];
@@ -586,11 +588,11 @@ collect_counters (IbNetwork *net)
     waited = &ib_input (net, net->port[index].peer)->waited;
     counters->link[index] = (SimLinkCounters){
       .payload_bytes = sent->payload_bytes,
-      .received_packets = shrink * sent->packets, /* all arrive */
-      .buffered_packets = shrink * waited->packets,
+      .received_packets = sent->packets, /* all arrive */
+      .buffered_packets = waited->packets,
       .buffered_ps = waited->ps,
       .wire_bytes = sent->wire_bytes,
-      .sent_packets = shrink * sent->packets,
+      .sent_packets = sent->packets,
       .wait_ps = sent->wait_ps,
     };
   }

@@ -186,8 +186,9 @@ typedef struct {
   uint32_t ends;              /* what has still to happen before it is forgotten */
   uint16_t destination, back; /* numbers in the tables: there, and of the way back */
   uint8_t vl, back_vl;
-  bool begins_write; /* an RDMA write whose first packet is not made yet */
-  bool is_inline;
+  bool begins_write : 1; /* an RDMA write whose first packet is not made yet */
+  bool is_inline : 1;
+  bool exact : 1; /* SimMessage.exact */
 } IbRequest;
 
 _Static_assert(sizeof (IbRequest) == 48, "four requests in three cache lines");
@@ -223,7 +224,7 @@ typedef struct {
   uint32_t n_words;           /* of a set of ports */
   uint32_t n_queues;
   uint32_t framing_bytes, mtu_bytes, n_reads;
-  uint32_t full_bytes; /* payload that a packet has at most: shrink * mtu_bytes */
+  uint32_t full_bytes[2]; /* payload that a packet has at most; of an exact message */
   uint32_t block_bytes, read_ahead;
   uint64_t pcie_ps_q32; /* time of a byte, 32 bits of fraction */
   int64_t credit_latency_ps;
@@ -394,6 +395,13 @@ static inline int64_t
 ib_wire_ps (const IbNetwork *net, const IbPort *port, const IbPacket *packet)
 {
   return ib_bytes_ps (packet->frame_bytes + net->framing_bytes, port->ps_q32);
+}
+
+/* How many packets a packet stands for. */
+static inline uint32_t
+ib_weight (const IbNetwork *net, const IbPacket *packet)
+{
+  return packet->payload_bytes > net->mtu_bytes ? net->engine.base.shrink : 1;
 }
 
 /* Blocks of a buffer that a packet takes. */

@@ -319,7 +319,7 @@ transmit (IbNetwork *net, uint32_t index, IbPort *port, IbLane *lane, uint32_t p
   port->marks &= (uint8_t) ~IB_STARVED;
   sent->payload_bytes += packet->user_bytes;
   sent->wire_bytes += packet->frame_bytes;
-  sent->packets++;
+  sent->packets += ib_weight (net, packet);
   lane->credits -= packet->blocks;
   net->engine.n_hops++;
 
@@ -663,7 +663,7 @@ static void
 fill_packet (IbNetwork *net, IbPacket *packet, IbRequest *request, uint32_t port)
 {
   const TopoParameters *p = net->parameters;
-  uint32_t payload_bytes = (uint32_t) MIN (request->payload_left, net->full_bytes);
+  uint32_t payload_bytes = (uint32_t) MIN (request->payload_left, net->full_bytes[request->exact]);
   uint32_t software_bytes = (uint32_t) MIN (request->software_left, payload_bytes);
   uint32_t header_bytes = (uint32_t) p->ib.header_bytes +
                           (request->begins_write ? (uint32_t) p->ib.rdma_header_bytes : 0);
@@ -910,7 +910,7 @@ write_ps (IbNetwork *net, const IbPacket *packet)
   if (adapter->write_ps > now_ps) {
     Waited *waited = &ib_input (net, packet->port)->waited;
 
-    waited->packets++;
+    waited->packets += ib_weight (net, packet);
     waited->ps += (uint64_t) (adapter->write_ps - now_ps);
   }
   memory_ps = sim_memory_dma (net->engine.base.memory, net->node_of[device], true,
@@ -1233,7 +1233,7 @@ end_wait (IbNetwork *net, uint32_t index, IbPort *port, uint32_t vl, uint32_t in
     IbPacket *packet = &net->packet[ib_queue (net, port, vl, input)->head];
     Waited *waited = &ib_input (net, port->first + input)->waited;
 
-    waited->packets++;
+    waited->packets += ib_weight (net, packet);
     waited->ps += (uint64_t) (net->engine.now_ps - packet->time_ps);
     if (ib_is_controlled (net))
       mark (net, port, lane, packet);

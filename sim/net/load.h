@@ -40,6 +40,27 @@ gboolean sim_census (Trace *trace, const TopoMachine *machine, SimCensusScope sc
                      SimCensusMessage message, void *message_data, TraceProgress progress,
                      void *progress_data, SimCensus *census, GError **error);
 
+/* A rank comes to a collective on COMM_WORLD, or makes a communicator of it. */
+typedef struct {
+  uint32_t number;         /* the n-th of each rank is the n-th of all; from 1 on */
+  bool synchronizes;       /* no rank leaves it before all have come */
+  bool is_busy;            /* the rank has begun something that it has not seen complete */
+  uint64_t sent, received; /* messages that it has begun to send and to receive so far */
+} SimCensusMeeting;
+
+/* What a walk tells of the phases of a trace, all in world ranks. */
+typedef struct {
+  void (*turn) (void *data, uint32_t rank); /* what follows is of this rank */
+  SimCensusMessage message;
+  void (*enter) (void *data, uint32_t rank, const SimCensusMeeting *meeting);
+  /* The messages since are the collective's. */
+  void (*leave) (void *data);
+} SimCensusPhases;
+
+/* As sim_census() with SIM_CENSUS_COLLECTIVES. */
+gboolean sim_census_phases (Trace *trace, const TopoMachine *machine, const SimCensusPhases *phases,
+                            void *data, GError **error);
+
 /* Adds one user message between two ranks to static counters: bytes on the
  * links of its deterministic path (halves on both E cables where PAMI splits),
  * one message on each injection FIFO it uses, one per piece where PAMI paces;

@@ -64,6 +64,7 @@ typedef struct {
   uint8_t descriptors;      /* REMOTE_GET: descriptors carried, 1 or 2 */
   bool force_deterministic; /* DATA: its receiver has its limit of dynamic transfers in flight */
   bool acknowledge; /* SEND, WRITE: sent() when the sender's adapter has the acknowledgement */
+  bool exact;       /* every packet of it is simulated, see sim_network_set_shrink() */
   uint16_t
       software_bytes;   /* SEND, CONTROL of fabrics: software's headers, in the payload before the
                             * user's bytes */
@@ -178,11 +179,11 @@ sim_network_shared_timer (SimNetwork *network, uint32_t rank, uint64_t cookie, i
     network->class->timer (network, rank, cookie, at_ps);
 }
 
-/* Before the run.  User data beyond one packet's travel in packets that stand for `shrink` packets
- * each: they carry the bytes and take the time of so many on links, buses and in memory, but only one
+/* Before the run.  User data beyond one packet's, of messages that are not exact, travel in packets
+ * that stand for `shrink` packets each: they carry the bytes and take the time of so many on links, buses and in memory, but only one
  * packet's place in buffers, one decision of an arbiter and one latency.  So long messages of n
  * packets contend as messages of n / shrink packets do on a slower network; bytes per link stay
- * exact, and packets, chunks and waiting packets are counted `shrink` times.  At most the network's
+ * exact, and those packets, their chunks and waits are counted `shrink` times.  At most the network's
  * most_shrink; 1: every packet.  On a network without packets only 1 is possible. */
 static inline void
 sim_network_set_shrink (SimNetwork *network, uint32_t shrink)

@@ -304,17 +304,18 @@ send_dynamic (Act *act, uint32_t port_index, Port *port, uint32_t index)
   DynamicPacket *packet = &net->dynamic_packet[index];
   uint32_t dimension = port_index / 2;
   int64_t at_ps = net->now_ps + net->latency_ps[(act->node->far >> port_index) & 1];
+  uint32_t weight = packet_weight (packet->chunks, net->engine.base.shrink);
 
   port->free_ps = net->now_ps + net->wire_ps[packet->chunks];
   act->dynamic->busy_ps[port_index] = port->free_ps;
   *starved_mark (port) = 0;
   port->payload_bytes += packet->payload_bytes;
-  port->packets++;
+  port->packets += weight;
   port->early = 0;
   act->dynamic->starved &= (uint16_t) ~(1u << port_index);
   act->dynamic->used[port_index] =
       (uint16_t) (act->dynamic->used[port_index] + room_chunks (packet->chunks));
-  act->dynamic->chunks[port_index] += room_chunks (packet->chunks);
+  act->dynamic->chunks[port_index] += weight * room_chunks (packet->chunks);
   net->engine.n_hops++;
   packet->way -= 1u << net->first_bit[dimension];
   if (!(packet->way & net->hops_of[dimension]))
@@ -568,7 +569,7 @@ leave_queue (Act *act, uint32_t port_index, Port *port, uint32_t number, const R
   act->dynamic->queue_ports[number] = 0;
   recount (act->dynamic);
   act->node->n_dynamic--;
-  waited->packets++;
+  waited->packets += packet_weight (packet->chunks, net->engine.base.shrink);
   waited->ps += (uint64_t) (net->now_ps - packet->since_ps);
   if (room == NULL) {
     send_dynamic (act, port_index, port, index);
@@ -642,7 +643,7 @@ serve_bubble (Act *act, Look *look)
 {
   return (look->here && serve_lists (look, BUBBLE)) ||
          (act->net->escape &&
-          tokens (act, look->port_index) < room_chunks (act->net->full_chunks) &&
+          tokens (act, look->port_index) < room_chunks (act->net->full_chunks[false]) &&
           serve_escapes (act, look));
 }
 

@@ -74,13 +74,16 @@ data_chunks (const Torus *net, uint64_t bytes)
 static void
 set_aside (Torus *net, Fifo *fifo, Descriptor *descriptor)
 {
-  uint64_t packets = (descriptor->bytes_left - 1) / net->full_bytes;
+  uint32_t full_bytes = net->full_bytes[descriptor->exact];
+  uint64_t packets = (descriptor->bytes_left - 1) / full_bytes;
 
   if (descriptor->message != fifo->packet.message || descriptor->way != fifo->packet.way ||
       descriptor->envelope_chunks > 0 || descriptor->software_bytes > 0)
     return;
-  fifo->full_packets = (uint32_t) MIN (packets, 1u << 30);
-  descriptor->bytes_left -= (uint64_t) fifo->full_packets * net->full_bytes;
+  /* A field of 31 bits. */
+  fifo->full_packets = (uint32_t) MIN (packets, 1u << 30) & 0x7fffffffu;
+  fifo->full_exact = descriptor->exact;
+  descriptor->bytes_left -= (uint64_t) fifo->full_packets * full_bytes;
 }
 
 /* Takes one packet from the memory FIFO whose turn it is. */
@@ -101,7 +104,8 @@ take_packet (Torus *net, Fifo *fifo)
     fifo->packet.chunks = (uint8_t) (1 + descriptor->envelope_chunks);
     descriptor->envelope_chunks = 0;
   } else {
-    uint64_t bytes = MIN (descriptor->bytes_left, net->full_bytes - descriptor->software_bytes);
+    uint32_t full_bytes = net->full_bytes[descriptor->exact];
+    uint64_t bytes = MIN (descriptor->bytes_left, full_bytes - descriptor->software_bytes);
 
     fifo->packet.payload_bytes = (uint16_t) bytes;
     fifo->packet.chunks = data_chunks (net, bytes + descriptor->software_bytes);
@@ -140,13 +144,15 @@ take_packet (Torus *net, Fifo *fifo)
 static void
 take_full_packet (Torus *net, Fifo *fifo)
 {
+  uint32_t full_bytes = net->full_bytes[fifo->full_exact];
+
   fifo->full_packets--;
   fifo->has_head = true;
   fifo->chosen_ps = fifo->ready_ps;
-  fifo->packet.payload_bytes = (uint16_t) net->full_bytes;
-  fifo->packet.chunks = net->full_chunks;
+  fifo->packet.payload_bytes = (uint16_t) full_bytes;
+  fifo->packet.chunks = net->full_chunks[fifo->full_exact];
   net->engine.n_packets++;
-  net->engine.payload_sent += net->full_bytes;
+  net->engine.payload_sent += full_bytes;
 }
 
 /* Moves the first descriptor that came in to its memory FIFO. */
@@ -174,7 +180,7 @@ torus_choose_head (Torus *net, Fifo *fifo, int64_t ready_ps)
       return true;
     }
     net->descriptor[net->feeder[fifo->last_feeder].head].bytes_left +=
-        (uint64_t) fifo->full_packets * net->full_bytes;
+        (uint64_t) fifo->full_packets * net->full_bytes[fifo->full_exact];
     fifo->full_packets = 0;
   }
   if (fifo->last_feeder == PACKET_NONE) {
@@ -298,6 +304,7 @@ describe (Torus *net, const SimMessage *message, uint32_t from, uint32_t to)
     .owner = net->engine.mapping->slot[message->source_rank],
     .bytes_left = message->bytes,
     .data_left = true,
+    .exact = message->exact,
   };
 
   if (message->kind != SIM_MESSAGE_DATA && message->kind != SIM_MESSAGE_REMOTE_GET)
@@ -351,9 +358,10 @@ count_packets (const Torus *net, const Descriptor *descriptor)
 {
   uint64_t bytes = descriptor->bytes_left + descriptor->software_bytes;
   uint64_t packets = descriptor->envelope_chunks != 0;
+  uint32_t full_bytes = net->full_bytes[descriptor->exact];
 
   if (descriptor->data_left)
-    packets += bytes == 0 ? 1 : (bytes + net->full_bytes - 1) / net->full_bytes;
+    packets += bytes == 0 ? 1 : (bytes + full_bytes - 1) / full_bytes;
   return packets;
 }
 

@@ -162,7 +162,6 @@ static void
 collect_counters (Torus *net)
 {
   SimCounters *counters = net->engine.base.counters;
-  uint32_t shrink = net->engine.base.shrink;
 
   for (uint32_t node = 0; node < net->n_nodes; node++)
     for (uint32_t port_index = 0; port_index < net->n_ports; port_index++) {
@@ -175,11 +174,11 @@ collect_counters (Torus *net)
 
       counters->link[(size_t) node * net->n_ports + port_index] = (SimLinkCounters){
         .payload_bytes = sent->payload_bytes,
-        .bubble_chunks = shrink * sent->bubble_chunks,
-        .dynamic_chunks = shrink * net->dynamic[node].chunks[port_index],
-        .priority_chunks = shrink * priority_port (net, node, port_index)->chunks,
-        .received_packets = shrink * sent->packets, /* all arrive */
-        .buffered_packets = shrink * waited->packets,
+        .bubble_chunks = sent->bubble_chunks,
+        .dynamic_chunks = net->dynamic[node].chunks[port_index],
+        .priority_chunks = priority_port (net, node, port_index)->chunks,
+        .received_packets = sent->packets, /* all arrive */
+        .buffered_packets = waited->packets,
         .buffered_ps = waited->ps,
       };
     }
@@ -292,15 +291,16 @@ set_part_shrink (Torus *net, uint32_t shrink)
   uint32_t n_ring = 64;
 
   net->engine.base.shrink = shrink;
-  net->full_bytes = net->payload_bytes * shrink;
-  net->full_chunks =
-      (uint8_t) ((shrink > 1 ? IS_SHRUNK : 0) + 1 + payload_chunks (net, net->payload_bytes));
+  net->full_bytes[false] = net->payload_bytes * shrink;
+  net->full_bytes[true] = net->payload_bytes;
+  net->full_chunks[true] = (uint8_t) (1 + payload_chunks (net, net->payload_bytes));
+  net->full_chunks[false] = (uint8_t) ((shrink > 1 ? IS_SHRUNK : 0) + net->full_chunks[true]);
   for (uint32_t chunks = 0; chunks < IS_SHRUNK; chunks++) {
     net->wire_ps[IS_SHRUNK | chunks] = shrink * net->wire_ps[chunks];
     net->memory_ps[IS_SHRUNK | chunks] = shrink * net->memory_ps[chunks];
   }
-  while (n_ring < MAX_RING &&
-         (int64_t) n_ring << net->window_bits < MAX (RING_PS, 4 * net->wire_ps[net->full_chunks]))
+  while (n_ring < MAX_RING && (int64_t) n_ring << net->window_bits <
+                                  MAX (RING_PS, 4 * net->wire_ps[net->full_chunks[false]]))
     n_ring *= 2;
   torus_make_ring (net, n_ring);
 }

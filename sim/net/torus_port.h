@@ -207,19 +207,19 @@ transmit (Torus *net, uint32_t node_index, Node *node, uint32_t port_index, Port
   Going *going = &net->going[net->n_going & (net->n_kept - 1)];
   Node *next = node_at (net, neighbour);
   int64_t at_ps = net->now_ps + net->latency_ps[(node->far >> port_index) & 1];
-  uint32_t port_there;
+  uint32_t weight = packet_weight (packet.chunks, net->engine.base.shrink), port_there;
 
   port->free_ps = net->now_ps + net->wire_ps[packet.chunks];
   *starved_mark (port) = 0;
   port->payload_bytes += packet.payload_bytes;
-  port->packets++;
+  port->packets += weight;
   port->early = 0;
   if (vc == BUBBLE) {
     bubble_slots (net, port)[slot] = NEVER_PS;
-    port->bubble_chunks += room_chunks (packet.chunks);
+    port->bubble_chunks += weight * room_chunks (packet.chunks);
   } else {
     vc_slots (net, node_index, port_index, vc)[slot] = NEVER_PS;
-    priority_port (net, node_index, port_index)->chunks += room_chunks (packet.chunks);
+    priority_port (net, node_index, port_index)->chunks += weight * room_chunks (packet.chunks);
   }
   net->engine.n_hops++;
   packet.way -= net->one_hop[port_index];
@@ -262,7 +262,7 @@ send_listed (Torus *net, uint32_t node_index, Node *node, uint32_t port_index, P
 
   lists->head[turns] = links[id];
   port->listed &= (uint8_t) ~(is_last << LIST (vc, turns));
-  counted->packets += waited;
+  counted->packets += waited ? packet_weight (packet->chunks, net->engine.base.shrink) : 0;
   counted->ps += (uint32_t) net->now_ps - packet->since;
   transmit (net, node_index, node, port_index, port, vc, slot, *packet);
   return_token (net, node, in_port, vc, id & ((1u << shift) - 1), port->free_ps);

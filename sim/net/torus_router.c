@@ -171,7 +171,7 @@ receive (Torus *net, uint64_t reception)
   if (G_UNLIKELY (enter_ps > now_ps)) {
     Waited *waited = waited_at (net, node, in_port);
 
-    waited->packets++;
+    waited->packets += packet_weight (packet->chunks, net->engine.base.shrink);
     waited->ps += (uint64_t) (enter_ps - now_ps);
   }
   net->in_flight--;

@@ -97,6 +97,13 @@ room_chunks (uint32_t chunks)
   return chunks & (IS_SHRUNK - 1);
 }
 
+/* How many packets a packet stands for.  Without a branch, as it is asked at every hop. */
+static inline uint32_t
+packet_weight (uint32_t chunks, uint32_t shrink)
+{
+  return 1 + chunks / IS_SHRUNK * (shrink - 1);
+}
+
 /* Which of a port's four lists a packet waits in: straight on or turning, on
  * either virtual channel.  The bits of Port.listed. */
 #define LIST(vc, turns) (2u * (vc) + (turns))
@@ -245,7 +252,8 @@ typedef struct {
   uint32_t previous_feeder; /* ... before the head was chosen */
   uint32_t first_incoming, last_incoming; /* descriptors that came since */
   uint32_t head_owner;                    /* of the memory FIFO that the head came from */
-  uint32_t full_packets; /* that follow from the same descriptor, while it is alone */
+  uint32_t full_packets : 31; /* that follow from the same descriptor, while it is alone */
+  uint32_t full_exact : 1;    /* it is exact */
 } Fifo;
 
 _Static_assert(sizeof (Fifo) == 64, "a FIFO is a cache line");
@@ -270,6 +278,7 @@ typedef struct {
   uint8_t envelope_chunks; /* payload chunks of a packet that carries no user data, 0: none */
   uint8_t software_bytes;  /* in the payload of a data packet, before the user's */
   bool data_left;          /* a data packet is due even if bytes_left is 0 */
+  bool exact;              /* SimMessage.exact */
 } Descriptor;
 
 /* A packet on its way to another node, kept back until that node's memory has been fetched. */
@@ -414,12 +423,12 @@ typedef struct {
   /* The machine in the units of the hot path. */
   uint32_t n_nodes, n_ports, n_fifos;
   uint32_t chunk_bytes, payload_bytes;
-  uint32_t full_bytes;                                      /* that a packet carries at most */
+  uint32_t full_bytes[2]; /* that a packet carries at most; of an exact message */
   int64_t wire_ps[2 * IS_SHRUNK], memory_ps[2 * IS_SHRUNK]; /* by Packet.chunks */
   int64_t latency_ps[2]; /* of a link; of one that leaves a midplane */
   int64_t token_latency_ps, injection_latency_ps, reception_latency_ps;
   uint32_t reception_depth, receiver_grants;
-  uint8_t full_chunks; /* Packet.chunks of a packet with full_bytes */
+  uint8_t full_chunks[2]; /* Packet.chunks of a packet with full_bytes */
   uint32_t n_queues, dynamic_tokens;
   bool has_steps; /* nodes may be in the order of time: there have been steps */
   bool escape, stay_on_bubble;

@@ -160,6 +160,19 @@ sim_message_count (SimReplay *replay, uint32_t source, uint32_t destination, uin
 }
 
 void
+sim_message_transmit (SimReplay *replay, SimMessage message, int64_t at_ps)
+{
+  if (replay->exact != NULL) {
+    const BaseMapEntry *meetings =
+        base_map_find (&replay->ranks[message.source_rank].sequences, TRACE_COMMS_WORLD);
+    uint32_t n = meetings == NULL ? 0 : meetings->value[0];
+
+    message.exact = replay->exact[MIN (n, replay->n_exact - 1)];
+  }
+  sim_network_send (replay->network, &message, at_ps);
+}
+
+void
 sim_message_send (SimReplay *replay, uint32_t request)
 {
   SimRequest it = replay->requests[request];

@@ -153,15 +153,15 @@ post (SimReplay *replay, uint32_t transfer, Event event, uint64_t bytes, int64_t
   }
   software_bytes =
       replay->parameters->mpi.envelope_bytes + header_bytes - SIM_OB1_MATCH_HEADER_BYTES;
-  sim_network_send (
-      replay->network,
-      &(SimMessage){ .cookie = event_cookie (event, transfer),
-                     .bytes = bytes,
-                     .source_rank = to_source ? destination : source,
-                     .destination_rank = to_source ? source : destination,
-                     .kind = (uint8_t) kind,
-                     .acknowledge = waits,
-                     .software_bytes = event == EVENT_WRITE ? 0 : (uint16_t) software_bytes },
+  sim_message_transmit (
+      replay,
+      (SimMessage){ .cookie = event_cookie (event, transfer),
+                    .bytes = bytes,
+                    .source_rank = to_source ? destination : source,
+                    .destination_rank = to_source ? source : destination,
+                    .kind = (uint8_t) kind,
+                    .acknowledge = waits,
+                    .software_bytes = event == EVENT_WRITE ? 0 : (uint16_t) software_bytes },
       at_ps);
 }
 
@@ -465,14 +465,14 @@ static void
 write_to (SimReplay *replay, uint32_t from, uint32_t to, uint64_t bytes, uint64_t cookie,
           bool acknowledge, int64_t at_ps)
 {
-  sim_network_send (replay->network,
-                    &(SimMessage){ .cookie = cookie,
-                                   .bytes = bytes,
-                                   .source_rank = from,
-                                   .destination_rank = to,
-                                   .kind = SIM_MESSAGE_WRITE,
-                                   .acknowledge = acknowledge },
-                    at_ps);
+  sim_message_transmit (replay,
+                        (SimMessage){ .cookie = cookie,
+                                      .bytes = bytes,
+                                      .source_rank = from,
+                                      .destination_rank = to,
+                                      .kind = SIM_MESSAGE_WRITE,
+                                      .acknowledge = acknowledge },
+                        at_ps);
 }
 
 /* `rank` copies between its memory and the peer's, then `notify` is told. */

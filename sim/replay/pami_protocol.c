@@ -66,13 +66,13 @@ static void
 remote_get (SimReplay *replay, uint32_t from, uint32_t owner, uint64_t cookie, bool dynamic,
             int64_t at_ps)
 {
-  sim_network_send (replay->network,
-                    &(SimMessage){ .cookie = cookie,
-                                   .source_rank = from,
-                                   .destination_rank = owner,
-                                   .kind = SIM_MESSAGE_REMOTE_GET,
-                                   .descriptors = dynamic ? 1 : 2 },
-                    at_ps);
+  sim_message_transmit (replay,
+                        (SimMessage){ .cookie = cookie,
+                                      .source_rank = from,
+                                      .destination_rank = owner,
+                                      .kind = SIM_MESSAGE_REMOTE_GET,
+                                      .descriptors = dynamic ? 1 : 2 },
+                        at_ps);
 }
 
 static void
@@ -198,12 +198,12 @@ transfer_finish (SimReplay *replay, uint32_t transfer, int64_t at_ps)
     sim_transfer_give (replay, transfer);
     return;
   }
-  sim_network_send (replay->network,
-                    &(SimMessage){ .cookie = sim_cookie (PAMI_ACK, 0, transfer),
-                                   .source_rank = destination,
-                                   .destination_rank = source,
-                                   .kind = SIM_MESSAGE_CONTROL },
-                    at_ps);
+  sim_message_transmit (replay,
+                        (SimMessage){ .cookie = sim_cookie (PAMI_ACK, 0, transfer),
+                                      .source_rank = destination,
+                                      .destination_rank = source,
+                                      .kind = SIM_MESSAGE_CONTROL },
+                        at_ps);
 }
 
 static void
@@ -325,13 +325,13 @@ pami_send (SimReplay *replay, uint32_t transfer)
                        rank->local_ps + replay->parameters->mpi.shm_latency_ps +
                            (eager ? copy_ps (replay, it->bytes) : 0));
   else
-    sim_network_send (replay->network,
-                      &(SimMessage){ .cookie = cookie,
-                                     .bytes = eager ? it->bytes : 0,
-                                     .source_rank = it->envelope.source,
-                                     .destination_rank = it->destination,
-                                     .kind = eager ? SIM_MESSAGE_EAGER : SIM_MESSAGE_CONTROL },
-                      rank->local_ps);
+    sim_message_transmit (replay,
+                          (SimMessage){ .cookie = cookie,
+                                        .bytes = eager ? it->bytes : 0,
+                                        .source_rank = it->envelope.source,
+                                        .destination_rank = it->destination,
+                                        .kind = eager ? SIM_MESSAGE_EAGER : SIM_MESSAGE_CONTROL },
+                          rank->local_ps);
   if (done)
     sim_request_complete (replay, request, rank->local_ps);
 }
@@ -347,13 +347,13 @@ pami_direct (SimReplay *replay, uint32_t rank, uint32_t peer, uint64_t bytes, ui
                        it->local_ps + replay->parameters->mpi.shm_latency_ps +
                            copy_ps (replay, bytes));
   else
-    sim_network_send (replay->network,
-                      &(SimMessage){ .cookie = cookie,
-                                     .bytes = bytes,
-                                     .source_rank = rank,
-                                     .destination_rank = peer,
-                                     .kind = SIM_MESSAGE_DIRECT },
-                      it->local_ps);
+    sim_message_transmit (replay,
+                          (SimMessage){ .cookie = cookie,
+                                        .bytes = bytes,
+                                        .source_rank = rank,
+                                        .destination_rank = peer,
+                                        .kind = SIM_MESSAGE_DIRECT },
+                          it->local_ps);
 }
 
 /* -- one-sided accesses --------------------------------------------------- */
@@ -365,13 +365,13 @@ access_data (SimReplay *replay, uint64_t cookie, uint32_t from, uint32_t to, uin
 {
   bool eager = bytes <= replay->parameters->mpi.eager_bytes;
 
-  sim_network_send (replay->network,
-                    &(SimMessage){ .cookie = cookie,
-                                   .bytes = bytes,
-                                   .source_rank = from,
-                                   .destination_rank = to,
-                                   .kind = eager ? SIM_MESSAGE_EAGER : SIM_MESSAGE_DATA },
-                    at_ps);
+  sim_message_transmit (replay,
+                        (SimMessage){ .cookie = cookie,
+                                      .bytes = bytes,
+                                      .source_rank = from,
+                                      .destination_rank = to,
+                                      .kind = eager ? SIM_MESSAGE_EAGER : SIM_MESSAGE_DATA },
+                        at_ps);
 }
 
 static void
@@ -409,14 +409,14 @@ access_serve (SimReplay *replay, uint32_t transfer)
     return;
   }
   /* The sender of a remote get has chosen the routing of its data. */
-  sim_network_send (replay->network,
-                    &(SimMessage){ .cookie = cookie,
-                                   .bytes = get ? access->back_bytes : 0,
-                                   .source_rank = target,
-                                   .destination_rank = origin,
-                                   .kind = get ? SIM_MESSAGE_DATA : SIM_MESSAGE_CONTROL,
-                                   .force_deterministic = get && !access->dynamic },
-                    replay->now_ps);
+  sim_message_transmit (replay,
+                        (SimMessage){ .cookie = cookie,
+                                      .bytes = get ? access->back_bytes : 0,
+                                      .source_rank = target,
+                                      .destination_rank = origin,
+                                      .kind = get ? SIM_MESSAGE_DATA : SIM_MESSAGE_CONTROL,
+                                      .force_deterministic = get && !access->dynamic },
+                        replay->now_ps);
 }
 
 /* -- messages and timers --------------------------------------------------- */
@@ -443,15 +443,15 @@ pami_event (SimReplay *replay, const SimProtocolEvent *event)
   case PAMI_EAGER:
   case PAMI_ASK: sim_message_arrive (replay, transfer); break;
   case PAMI_GET:
-    sim_network_send (replay->network,
-                      &(SimMessage){ .cookie = sim_cookie (PAMI_DATA, piece, transfer),
-                                     .bytes = piece_size (it, piece),
-                                     .source_rank = source,
-                                     .destination_rank = it->destination,
-                                     .kind = SIM_MESSAGE_DATA,
-                                     .force_deterministic = !it->dynamic,
-                                     .whole_bytes = it->piece_bytes > 0 ? it->bytes : 0 },
-                      replay->now_ps);
+    sim_message_transmit (replay,
+                          (SimMessage){ .cookie = sim_cookie (PAMI_DATA, piece, transfer),
+                                        .bytes = piece_size (it, piece),
+                                        .source_rank = source,
+                                        .destination_rank = it->destination,
+                                        .kind = SIM_MESSAGE_DATA,
+                                        .force_deterministic = !it->dynamic,
+                                        .whole_bytes = it->piece_bytes > 0 ? it->bytes : 0 },
+                          replay->now_ps);
     break;
   case PAMI_DATA:
     it->arrived_bytes += event->bytes;

@@ -1033,6 +1033,14 @@ start_ps (const SimReplayOptions *options, uint32_t rank)
   return (int64_t) base_random_below (&random, (uint64_t) options->jitter_ps);
 }
 
+void
+sim_replay_set_exact (SimReplay *replay, const bool *exact, uint32_t n_exact)
+{
+  g_assert (replay->views == NULL && n_exact > 0);
+  replay->exact = exact;
+  replay->n_exact = n_exact;
+}
+
 gboolean
 sim_replay_run (SimReplay *replay, SimNetwork *network, GError **error)
 {

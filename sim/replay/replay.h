@@ -66,6 +66,11 @@ void sim_replay_free (SimReplay *replay);
 
 extern const SimClient sim_replay_client; /* client_data is the SimReplay */
 
+/* Before the run: which messages are exact (SimMessage).  Those that a rank sends after it has
+ * entered i collectives on COMM_WORLD, makings of communicators among them, are if exact[i] is set;
+ * the last of them is for all that follow.  Borrows the list until freed. */
+void sim_replay_set_exact (SimReplay *replay, const bool *exact, uint32_t n_exact);
+
 /* Runs the trace on the network to its end, once.  SIM_ERROR_DEADLOCK names the
  * ranks that still wait, the operation each waits in and its place in the
  * trace (the first 10 of them).

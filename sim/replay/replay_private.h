@@ -308,6 +308,8 @@ struct SimReplay {
   SimTransferTable *transfers;
   const SimProtocol *protocol;
   void *library;     /* of the protocol, from its begin() to its free() */
+  const bool *exact; /* [n_exact] see sim_replay_set_exact(); NULL: none is */
+  uint32_t n_exact;
   SimReplay **views; /* [n_views] the first is the replay itself */
   uint32_t n_views;
   bool *failed; /* a view has an error: nothing is done any more.  Atomic */
@@ -512,5 +514,7 @@ void sim_message_send (SimReplay *replay, uint32_t request);
 void sim_message_post (SimReplay *replay, uint32_t request);
 /* An envelope has come. */
 void sim_message_arrive (SimReplay *replay, uint32_t transfer);
+/* Hands a message to the network, from a callback of its source. */
+void sim_message_transmit (SimReplay *replay, SimMessage message, int64_t at_ps);
 /* Its receiver has taken it out: not yet given back, tells the timeline. */
 void sim_message_received (SimReplay *replay, uint32_t transfer, int64_t at_ps);

@@ -210,16 +210,15 @@ make_row (StudyBench *bench, guint run, TopoMapping **placement, gboolean *chang
 /* That of a torus; a fabric's packets hold less, 31 of 2 KiB. */
 #define MOST_SHRINK 64u
 
-/* The factor by which the messages of a run are shrunk; 1 also when it cannot be found out. */
-static uint32_t
-shrink_of (StudyBench *bench, const Job *job)
+/* The share of the packets that shrinking leaves; 1 also when it cannot be found out. */
+static double
+share_left (StudyBench *bench, const Job *job)
 {
-  uint64_t shortest_bytes;
-  uint32_t factor = sim_shrink_factor (job->asked->shrink, bench->trace, find_traffic (bench),
-                                       bench->paths->machine, job->mapping, job->asked->policy,
-                                       MOST_SHRINK, &shortest_bytes, NULL);
+  g_autoptr (SimShrinkPlan) plan =
+      sim_shrink_plan (job->asked->shrink, bench->trace, find_traffic (bench),
+                       bench->paths->machine, job->mapping, job->asked->policy, MOST_SHRINK, NULL);
 
-  return MAX (factor, 1);
+  return plan == NULL ? 1 : 1 - plan->shrunk_share + plan->shrunk_share / plan->factor;
 }
 
 gboolean
@@ -246,8 +245,8 @@ study_bench_measure (StudyBench *bench, guint run, StudyBenchSize *size)
     size->load_s = made->wall_s;
     size->packet_hops =
         (made->features[SIM_FEATURE_HOP_BYTES] / payload_bytes +
-         (double) made->result.messages * made->features[SIM_FEATURE_AVG_DILATION]) /
-        shrink_of (bench, &job);
+         (double) made->result.messages * made->features[SIM_FEATURE_AVG_DILATION]) *
+        share_left (bench, &job);
   }
   topo_mapping_free (job.mapping);
   g_free (job.key);

@@ -25,7 +25,7 @@ typedef struct {
   Stage stage;
   guint n_pending;
   guint n_draws, n_measures;
-  uint32_t factor;          /* of the first shrunk run */
+  gboolean is_cheap;        /* the first shrunk run was much less work than an exact one */
   double *measures, *times; /* as StudyRace has them */
   StudyRacer *racers;       /* of the last step */
 } Case;
@@ -325,10 +325,10 @@ step (StudyRacing *racing, Case *it, GArray *wanted)
   while (it->n_pending == 0 && it->stage != OVER)
     switch (it->stage) {
     case FIRST_SHRUNK:
-      /* Messages that are too short show in the first run. */
+      /* Messages that are too short, all or most, show in the first run. */
       ask (racing, it, candidate_at (it, 0)->shrunk, wanted);
       if (it->n_pending == 0)
-        it->stage = it->factor > 1 ? SHRUNK : LOAD;
+        it->stage = it->is_cheap ? SHRUNK : LOAD;
       break;
     case SHRUNK:
     case LOAD:
@@ -366,6 +366,21 @@ study_racing_wanted (StudyRacing *racing)
   return wanted;
 }
 
+/* Whether at most half of the packets were simulated, by the bytes that went over links. */
+static gboolean
+is_cheap (const StudyRacing *racing, guint run, const StudyRow *row)
+{
+  const StudyMachine *machine =
+      g_ptr_array_index (racing->plan->machines, run_at (racing, run)->machine);
+  const TopoParameters *parameters = &machine->machine->parameters;
+  double payload_bytes =
+      (double) (machine->machine->fabric != NULL ? parameters->ib.mtu_bytes
+                                                 : parameters->packet.payload_bytes);
+
+  return row->shrink_factor > 1 &&
+         2 * (double) row->packet_hops * payload_bytes <= row->features[SIM_FEATURE_HOP_BYTES];
+}
+
 void
 study_racing_tell (StudyRacing *racing, guint run, const StudyRow *row)
 {
@@ -381,7 +396,7 @@ study_racing_tell (StudyRacing *racing, guint run, const StudyRow *row)
   if (row->status != STUDY_DONE)
     return;
   if (it->stage == FIRST_SHRUNK)
-    it->factor = row->shrink_factor;
+    it->is_cheap = is_cheap (racing, run, row);
   study_racing_measures (row, &it->measures[where->candidate * STUDY_RACING_MEASURES]);
 }
 

@@ -228,6 +228,7 @@ study_row_take (StudyRow *row, const SimRun *run, SimNetworkKind network, gboole
     row->wait_s_max = summary.wait_s_max;
   }
   row->shrink_factor = run->shrink;
+  row->shrink_share = run->shrink_share;
   row->links = run->counters->n_links;
   row->messages = run->result.messages;
   row->message_bytes = run->result.message_bytes;
@@ -400,6 +401,7 @@ study_row_pack (const StudyRow *row)
     default: g_variant_builder_add (&integers, "t", study_row_integer (row, field));
     }
   }
+  g_variant_builder_add (&reals, "d", row->shrink_share);
   block = g_variant_new (BLOCK_FORMAT, g_variant_builder_end (&texts),
                          g_variant_builder_end (&integers), g_variant_builder_end (&reals),
                          g_variant_new_strv ((const char *const *) row->warnings, -1),
@@ -459,8 +461,9 @@ study_row_unpack (GVariant *block)
       study_row_set_integer (row, field, integer_values[integer++]);
     }
   }
-  if (text < n_texts || integer < n_integers || real < n_reals)
+  if (text < n_texts || integer < n_integers || real + 1 != n_reals)
     return NULL;
+  row->shrink_share = real_values[real];
   row->link_bytes = unpack_bytes (link_bytes);
   row->rank_times = unpack_bytes (rank_times);
   return g_steal_pointer (&row);

@@ -35,6 +35,7 @@ typedef struct {
   /* NaN where the network has no time; mean_end_s: of the ranks' ends, time_s is the last. */
   double time_s, mean_end_s, compute_s_avg, wait_s_avg, wait_s_max;
   uint32_t shrink_factor; /* SimRun.shrink */
+  double shrink_share;    /* SimRun.shrink_share; stores do not keep it */
   uint64_t messages, message_bytes, packets, packet_hops, events;
   double features[SIM_N_FEATURES]; /* NaN: not known */
   double wall_s;
