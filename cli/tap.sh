@@ -97,6 +97,11 @@ test_data () {
   fi
 }
 
+# Whether the program is built with sanitizers, which make it several times slower.
+is_sanitized () {
+  grep -q __asan_init "$hopcast"
+}
+
 # run COMMAND...: leaves its exit status in $status, what it prints in the
 # files out and err.
 run () {

@@ -223,6 +223,9 @@ dry_run (const StudyPlan *plan, const StudySessionOptions *session, GError **err
   printf ("time     %s with %u at a time", time, n_workers);
   if (estimate.n_unknown > 0)
     printf (", and %s of which nothing is known", unknown);
+  if (session->race_best > 0)
+    printf ("\nrace     as few of these as it takes, and at most %u that screen",
+            plan->runs->len - plan->n_listed);
   printf ("\nmemory   %.0f MB and more\nstore    %s\n",
           (double) estimate.peak_rss_bytes * n_workers / 1e6, store);
   tell_unfit (stdout, plan, FALSE, "fail, as mappings do not fit: ", G_MAXUINT);

@@ -210,22 +210,6 @@ same "with room it goes on" full.store
 
 # --- Races ---
 
-cat >race.study <<'END'
-[traces]
-trace = gen:halo2d:ranks=32,bytes=16K,iterations=1;gen:halo2d:ranks=32,bytes=512,iterations=1
-[machines]
-machine = bgq:32
-[mappings]
-family = sc13
-[runs]
-replicas = 4
-jitter = 1us
-END
-# What became of the mappings, and the runs that there are, in the order of the study.
-race () {
-  "$hopcast" study status "$1" --format json | sed -n '/"races"/,/^  \]/p'
-  table "$1" | cut -d, -f1-20
-}
 run "$hopcast" study run race.study --race best --store race.store
 says "a race is run" 0 "runs done, 0 failed, 0 were there: race.store"
 race race.store >race.expected

@@ -22,6 +22,19 @@ END
 # shellcheck disable=SC2034  # for the tests
 n_runs=72
 
+# A race of long messages, with shrunk runs before it, and one of short ones.
+cat >race.study <<'END'
+[traces]
+trace = gen:halo2d:ranks=32,bytes=16K,iterations=1;gen:halo2d:ranks=32,bytes=512,iterations=1
+[machines]
+machine = bgq:32
+[mappings]
+family = sc13
+[runs]
+replicas = 4
+jitter = 1us
+END
+
 # await COMMAND...: until it succeeds, ten seconds at most.
 await () {
   tenths=100
@@ -34,6 +47,12 @@ await () {
 # table STORE: what the study found, as it is compared.
 table () {
   "$hopcast" study export "$1" --format csv
+}
+
+# race STORE: what became of the mappings, and the runs that there are, in the order of the study.
+race () {
+  "$hopcast" study status "$1" --format json | sed -n '/"races"/,/^  \]/p'
+  table "$1" | cut -d, -f1-20
 }
 
 # same NAME STORE: the table is that of the undisturbed run.

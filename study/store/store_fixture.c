@@ -8,6 +8,7 @@
 #include "study/report/report.h"
 
 #include <glib/gstdio.h>
+#include <math.h>
 #include <stdio.h>
 
 #define N_LINKS 40
@@ -151,6 +152,28 @@ put_places (StudyStore *store, StudyRow *row, guint number)
   fixture_put_places (store, row->mapping_hash, &mapping);
 }
 
+/* A race that the first row has won. */
+static void
+put_race (StudyStore *store, const GPtrArray *rows)
+{
+  g_autoptr (GPtrArray) race =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) study_race_row_free);
+  g_autoptr (GError) error = NULL;
+
+  for (guint at = 0; at < rows->len; at++) {
+    StudyRaceRow *row = g_new0 (StudyRaceRow, 1);
+
+    row->key = g_strdup (((const StudyRow *) g_ptr_array_index (rows, at))->key);
+    row->outcome = g_strdup (at == 0 ? "best" : "screened");
+    row->n_draws = at == 0 ? 4 : 0;
+    row->time_s = at == 0 ? 0.5 : (double) NAN;
+    row->behind = row->margin = at == 0 ? (double) NAN : 0.25 * at;
+    g_ptr_array_add (race, row);
+  }
+  study_store_put_race (store, race, &error);
+  g_assert_no_error (error);
+}
+
 void
 fixture_make_whole (const char *path, guint n)
 {
@@ -183,6 +206,7 @@ fixture_make_whole (const char *path, guint n)
   g_assert_no_error (error);
   study_store_set_plan (store, "whole", "[study]\n", (StudyRow *const *) rows->pdata, n, &error);
   g_assert_no_error (error);
+  put_race (store, rows);
 }
 
 static gboolean
@@ -223,7 +247,8 @@ read_plan (StudyStore *store, GError **error)
   g_autofree char *text = name != NULL ? study_store_file_text (store, error) : NULL;
   g_autoptr (GPtrArray) missing = text != NULL ? study_store_missing (store, error) : NULL;
   g_autoptr (GPtrArray) cases = missing != NULL ? study_store_progress (store, error) : NULL;
-  g_autoptr (GHashTable) keys = cases != NULL ? study_store_keys (store, TRUE, error) : NULL;
+  g_autoptr (GPtrArray) race = cases != NULL ? study_store_race (store, error) : NULL;
+  g_autoptr (GHashTable) keys = race != NULL ? study_store_keys (store, TRUE, error) : NULL;
   guint n;
 
   return keys != NULL && study_store_plan_size (store, &n, error);

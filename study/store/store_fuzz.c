@@ -32,6 +32,9 @@ static const char *const cells[][2] = {
   { "machines", "hash" },    { "machines", "text" },     { "placements", "hash" },
   { "placements", "ranks" }, { "placements", "places" }, { "edges", "trace_hash" },
   { "edges", "ranks" },      { "edges", "edges" },       { "edges", "data" },
+  { "race", "place" },       { "race", "number" },       { "race", "key" },
+  { "race", "outcome" },     { "race", "draws" },        { "race", "time_s" },
+  { "race", "behind" },      { "race", "margin" },
 };
 
 static const gint64 numbers[] = {

@@ -6,6 +6,7 @@
 #include "study/store/store_fixture.h"
 #include "study/store/store_private.h"
 
+#include <math.h>
 #include <string.h>
 
 static char *folder, *path;
@@ -214,6 +215,39 @@ test_edges (void)
   g_assert_cmpuint (n, ==, 0);
 }
 
+/* What a race made of mappings, by the names of the plan; another plan removes it. */
+static void
+test_race (void)
+{
+  g_autoptr (StudyStore) store = NULL;
+  g_autoptr (GPtrArray) race = NULL, none = NULL;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (StudyRow) other = fixture_row (7), first = fixture_row (0);
+  const StudyRaceRow *row;
+
+  fixture_make_whole (path, 3);
+  store = fixture_open (path, STUDY_STORE_WRITE);
+  race = study_store_race (store, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (race->len, ==, 3);
+  row = g_ptr_array_index (race, 0);
+  g_assert_cmpstr (row->outcome, ==, "best");
+  g_assert_cmpstr (row->mapping, ==, first->mapping);
+  g_assert_cmpstr (row->network, ==, first->network);
+  g_assert_cmpuint (row->n_draws, ==, 4);
+  g_assert_cmpfloat (row->time_s, ==, 0.5);
+  g_assert_true (isnan (row->behind) && isnan (row->margin));
+  row = g_ptr_array_index (race, 2);
+  g_assert_cmpstr (row->outcome, ==, "screened");
+  g_assert_true (isnan (row->time_s));
+  g_assert_cmpfloat (row->behind, ==, 0.5);
+  study_store_set_plan (store, "other", "", &other, 1, &error);
+  g_assert_no_error (error);
+  none = study_store_race (store, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (none->len, ==, 0);
+}
+
 /* A run, its places and the edges of its trace; more bytes of edges than a small disk has. */
 static StudyStoreGroup *
 group_new (void)
@@ -301,6 +335,7 @@ main (int argc, char **argv)
   ADD ("/store/plan", test_plan);
   ADD ("/store/contents", test_contents);
   ADD ("/store/edges", test_edges);
+  ADD ("/store/race", test_race);
   ADD ("/store/groups-are-whole", test_groups_are_whole);
   ADD ("/store/packing", test_packing);
   return g_test_run ();

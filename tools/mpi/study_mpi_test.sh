@@ -28,6 +28,13 @@ run timeout 100 "$mpirun" -n 3 "$mpi" study run small.study --store mpi.store
 says "three processes of MPI make it" 0 "$n_runs runs done, 0 failed, 0 were there"
 same "and find the same" mpi.store
 
+"$hopcast" study run race.study --race best --store race.store -q
+race race.store >race.expected
+run timeout 100 "$mpirun" -n 3 "$mpi" study run race.study --race best --store mpi-race.store
+race mpi-race.store >race.found
+test -s race.found && cmp -s race.found race.expected
+verdict $? "a race by three processes has the same outcome" "$(cat err)" "$(diff race.expected race.found | head -5)"
+
 # Open MPI ends a job that loses a process.
 rm -f mpi.store
 "$mpirun" -n 3 "$mpi" study run small.study --store mpi.store >out 2>err &
