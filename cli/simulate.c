@@ -121,7 +121,7 @@ add_own_options (GOptionContext *context, Options *options)
       "Multiply the recorded computation by X (default: 1)", "X" },
     { "shrink", 0, 0, G_OPTION_ARG_STRING, &options->shrink,
       "Let a packet of long messages stand for S, where all messages are long enough: off (default), "
-      "auto (1,000 packets of each are left), auto:screen (250), auto:race (4) or the number S; S,2S: "
+      "auto (1,000 packets of each are left), auto:screen (250), auto:race (2) or the number S; S,2S: "
       "two runs, and what they come to without",
       "off|auto|S|S,2S" },
     { "replicas", 0, 0, G_OPTION_ARG_INT, &options->replicas,

@@ -10,7 +10,7 @@
 #define SCREEN_PACKETS 250u
 /* Enough to tell bad placements from good ones: at 16 KiB, rank correlation with exact runs .82 to
  * .88 under halos (84 mappings of 512 nodes). */
-#define RACE_PACKETS 4u
+#define RACE_PACKETS 2u
 #define RACE_MOST    8u
 /* Where packets choose their way as they go, waits come out too small (by 20 % with 1,000 packets left,
  * by 2 % with 8,000, uniform traffic), perhaps because the dynamic channel's buffers hold more. */
@@ -52,7 +52,7 @@ sim_shrink_text (SimShrink shrink)
   return g_strdup_printf ("%u", shrink.factor);
 }
 
-/* -- lengths --------------------------------------------------------------- */
+/* --- Lengths --- */
 
 typedef struct {
   const TopoMachine *machine;
@@ -126,7 +126,7 @@ factor_of (const Question *question, uint64_t shortest_bytes, bool is_dynamic)
                            question->most);
 }
 
-/* -- phases ---------------------------------------------------------------- */
+/* --- Phases --- */
 
 /* A collective on the world, and what comes after it; the first stands for the start. */
 typedef struct {

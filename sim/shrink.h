@@ -26,7 +26,7 @@ sim_shrink_is_off (SimShrink shrink)
 }
 
 /* "off", "auto" (1,000 packets are left), "auto:screen" (250; both eight times that of dynamic
- * messages), "auto:race" (4, and S is at most 8: for the order of placements alone), or S: 2, 3 ...;
+ * messages), "auto:race" (2, and S is at most 8: for the order of placements alone), or S: 2, 3 ...;
  * TRUE if it is one of them. */
 gboolean sim_shrink_parse (const char *text, SimShrink *shrink);
 /* The same back; the caller frees it. */

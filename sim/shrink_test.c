@@ -207,8 +207,8 @@ test_factors (void)
       ROUTE_POLICY_ZONE0 },
     { "gen:halo3d:ranks=32,bytes=16M,iterations=1", "bgq:32", "16", 16, ROUTE_POLICY_ZONE0 },
     { "gen:halo3d:ranks=32,bytes=16K,iterations=1", "bgq:32", "auto:race", 8, ROUTE_POLICY_ZONE0 },
-    { "gen:halo3d:ranks=32,bytes=8K,iterations=1", "bgq:32", "auto:race", 4, DETERMINISTIC },
-    { "gen:halo3d:ranks=32,bytes=3K,iterations=1", "bgq:32", "auto:race", 1, DETERMINISTIC },
+    { "gen:halo3d:ranks=32,bytes=4K,iterations=1", "bgq:32", "auto:race", 4, DETERMINISTIC },
+    { "gen:halo3d:ranks=32,bytes=1K,iterations=1", "bgq:32", "auto:race", 1, DETERMINISTIC },
     { "gen:halo3d:ranks=32,bytes=4M,iterations=1", "bgq:32", "auto:race", 8, DETERMINISTIC },
   };
 

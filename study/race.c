@@ -372,6 +372,7 @@ screen (Judge *judge, Fit *fit)
   g_autoptr (GArray) guesses = g_array_new (FALSE, FALSE, sizeof (Guess));
   GArray *left = places_new ();
   double risk = SCREENING_RISK * (1 - race->confidence), variance, chances = 0;
+  double tie = log1p (race->tie);
   double last = best->len < race->n_best ? (double) INFINITY
                                          : g_array_index (best, Place, race->n_best - 1).value;
 
@@ -387,8 +388,8 @@ screen (Judge *judge, Fit *fit)
     guess.deviation = sqrt (variance + fit->deviation * fit->deviation * leverage);
     if (fit->degrees > 0 && best->len >= race->n_best)
       guess.chance = guess.deviation > 0
-                         ? base_student_above (guess.behind / guess.deviation, fit->degrees)
-                         : guess.behind < 0;
+                         ? base_student_above ((guess.behind + tie) / guess.deviation, fit->degrees)
+                         : guess.behind < -tie;
     g_array_append_val (guesses, guess);
   }
   g_array_sort (guesses, compare_chances);
@@ -466,7 +467,7 @@ run_first (Judge *judge)
 
 /* --- Draws --- */
 
-/* Drops those that are behind by more than noise explains. */
+/* Drops those that are behind by more than noise explains, and those that cannot be ahead. */
 static void
 drop_beaten (Judge *judge)
 {
@@ -485,8 +486,8 @@ drop_beaten (Judge *judge)
     double behind = mean_log (judge, i, n) - mean_log (judge, last, n);
     double margin = base_student_within (1 - 2 * risk, degrees) * noise * sqrt (2.0 / n);
 
-    if (behind > margin) {
-      judge->racers[i].end = STUDY_RACER_BEATEN;
+    if (behind > margin || behind - margin >= -log1p (race->tie)) {
+      judge->racers[i].end = behind > margin ? STUDY_RACER_BEATEN : STUDY_RACER_EQUAL;
       judge->racers[i].behind = expm1 (behind);
       judge->racers[i].margin = expm1 (margin);
     }
@@ -552,6 +553,7 @@ value_of (const StudyRacer *racer)
   case STUDY_RACER_SCREENED: return racer->behind;
   case STUDY_RACER_FAILED: return 0;
   case STUDY_RACER_IN:
+  case STUDY_RACER_EQUAL:
   case STUDY_RACER_BEATEN: break;
   }
   return racer->n_draws > 0 ? racer->time : (double) INFINITY;
@@ -560,8 +562,8 @@ value_of (const StudyRacer *racer)
 GArray *
 study_race_order (const StudyRace *race, const StudyRacer *racers)
 {
-  static const StudyRacerEnd ends[] = { STUDY_RACER_IN, STUDY_RACER_BEATEN, STUDY_RACER_SCREENED,
-                                        STUDY_RACER_FAILED };
+  static const StudyRacerEnd ends[] = { STUDY_RACER_IN, STUDY_RACER_EQUAL, STUDY_RACER_BEATEN,
+                                        STUDY_RACER_SCREENED, STUDY_RACER_FAILED };
   GArray *order = g_array_new (FALSE, FALSE, sizeof (guint));
 
   for (gsize at = 0; at < G_N_ELEMENTS (ends); at++) {

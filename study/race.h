@@ -9,14 +9,15 @@
  *
  * Screening.  The first draws of the candidates that look best and of some from all over the field
  * are fitted, by least squares, as a linear function of the measures; the fit says how probable it is
- * that a candidate is faster than the best one so far.  Dropped are as many of the least probable as
+ * that a candidate is faster than the best one so far, by more than a tie.  Dropped are as many of the least probable as
  * have together no more than the risk that is allowed; the others are run, eight at a time, and fitted
  * again.  So measures that say little drop nothing.
  *
  * Draws.  A time is the candidate's mean plus the draw's effect, which all candidates share (the same
  * start times), plus noise, whose variance is pooled over all candidates with two draws or more.  A
  * candidate is dropped when the mean difference to the best, over the draws of both, is more than
- * Student's t allows.
+ * Student's t allows: it is beaten.  It is equal, and gets no more draws either, when by the same
+ * margin it cannot be faster by more than a tie.
  *
  * The risk, 1 - confidence, is shared evenly by the two rules, and by the rounds of draws.  By draws
  * the true best can only be dropped in its own comparison with the one that leads, so that the number
@@ -31,6 +32,7 @@ typedef struct {
   guint n_best;                /* how many are looked for */
   guint n_measures;            /* 0: nothing is known before the runs */
   double confidence;           /* 0 ... 1 */
+  double tie;                  /* relative: times so near count as equal */
   const double *measures;      /* [n_candidates][n_measures] the first one says best who may win */
   const double *times;         /* [n_candidates][n_draws] NaN: not made; INFINITY: failed */
 } StudyRace;
@@ -39,6 +41,7 @@ typedef enum {
   STUDY_RACER_IN,
   STUDY_RACER_SCREENED, /* dropped by its measures */
   STUDY_RACER_BEATEN,   /* dropped by its draws */
+  STUDY_RACER_EQUAL,    /* likewise, as it may be as fast as the best but hardly faster */
   STUDY_RACER_FAILED,
 } StudyRacerEnd;
 
@@ -64,5 +67,5 @@ gboolean study_race_screens (guint n_candidates, guint n_best);
 GArray *study_race_step (const StudyRace *race, StudyRacer *racers);
 
 /* The candidates, best first (element-type guint): those that are in by their times, then those
- * that were beaten, screened and failed. */
+ * that are equal, beaten, screened and failed. */
 GArray *study_race_order (const StudyRace *race, const StudyRacer *racers);

@@ -60,8 +60,8 @@ field_new (guint64 seed, double measure_noise, double time_noise)
 static StudyRace
 race_of (const Field *field, guint n_best, guint n_measures)
 {
-  return (StudyRace){ field->n, field->n_draws,  n_best,      n_measures,
-                      .95,      field->measures, field->times };
+  return (StudyRace){ field->n, field->n_draws,  n_best,      n_measures, .95,
+                      0,        field->measures, field->times };
 }
 
 /* Makes what the race asks for, `at_once` runs at a time; returns their number. */
@@ -178,6 +178,26 @@ test_order (void)
   memcpy (third->times, third->all, sizeof third->times);
   g_assert_cmpuint (run (third, &full, 1), ==, 0);
   g_assert_cmpmem (first->racers, sizeof first->racers, third->racers, sizeof third->racers);
+}
+
+/* All are the same: with a tie the first draws and the scouts' second ones are
+ * enough, and nothing is beaten. */
+static void
+test_equal (void)
+{
+  g_autofree Field *field = field_new (17, .1, 0);
+  StudyRace race = race_of (field, 1, 2);
+
+  race.tie = .01;
+  for (guint at = 0; at < N * N_DRAWS; at++)
+    field->all[at] = .3;
+  g_assert_cmpuint (run (field, &race, G_MAXUINT), ==, 8 + 6 + 8);
+  for (guint i = 0; i < N; i++)
+    g_assert_true (field->racers[i].end == STUDY_RACER_SCREENED ||
+                   field->racers[i].end == STUDY_RACER_EQUAL || i == winner_of (field, &race));
+  /* Nothing screens: one draw of all. */
+  race.n_measures = 0;
+  g_assert_cmpuint (run (field, &race, G_MAXUINT), <=, N - 14 + 8);
 }
 
 /* Whenever it is looked at, the first one is in and has the least time of those that have one. */
@@ -311,6 +331,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/study/race/risk", test_risk);
   g_test_add_func ("/study/race/certain", test_certain);
+  g_test_add_func ("/study/race/equal", test_equal);
   g_test_add_func ("/study/race/order", test_order);
   g_test_add_func ("/study/race/order-on-the-way", test_order_on_the_way);
   g_test_add_func ("/study/race/several", test_several);

@@ -6,6 +6,7 @@
 #include "base/student.h"
 #include "study/inputs.h"
 #include "study/race.h"
+#include "study/ranking.h"
 #include "study/session/worker_pool.h"
 #include "study/study_error.h"
 
@@ -357,8 +358,8 @@ static guint
 race (Optimizer *optimizer, guint n_runs)
 {
   g_auto (Heat) heat = heat_new (optimizer, n_runs);
-  const StudyRace race = { heat.n,     heat.n_draws,  1,         N_MEASURES,
-                           CONFIDENCE, heat.measures, heat.times };
+  const StudyRace race = { heat.n,    heat.n_draws,  1,         N_MEASURES, CONFIDENCE,
+                           STUDY_TIE, heat.measures, heat.times };
   g_autofree StudyRacer *racers = g_new (StudyRacer, heat.n);
   g_autoptr (GArray) last = g_array_new (FALSE, FALSE, sizeof (StudyRaceRun));
   guint n_kept = n_runs >= N_INTERVAL ? 2 * LEAST_PAIRS : 0, winner;

@@ -4,6 +4,7 @@
 #include "study/session/racing.h"
 
 #include "study/race.h"
+#include "study/ranking.h"
 
 #include <math.h>
 #include <string.h>
@@ -304,6 +305,7 @@ ask_draws (StudyRacing *racing, Case *it, GArray *wanted)
                            .n_best = racing->n_best,
                            .n_measures = it->n_measures,
                            .confidence = racing->confidence,
+                           .tie = STUDY_TIE,
                            .measures = it->measures,
                            .times = it->times };
   g_autoptr (GArray) runs = study_race_step (&race, it->racers);
@@ -421,6 +423,7 @@ outcome_of (const StudyRacer *racer, gboolean is_best)
   case STUDY_RACER_SCREENED: return "screened";
   case STUDY_RACER_BEATEN: return "beaten";
   case STUDY_RACER_FAILED: return "failed";
+  case STUDY_RACER_EQUAL: return "not told apart";
   case STUDY_RACER_IN: break;
   }
   return is_best ? "best" : "not told apart";

@@ -263,7 +263,7 @@ truth_of (const Field *field, guint mapping, guint first)
   return sum / N_FURTHER;
 }
 
-/* Whether four replicas of both would mostly not tell them apart. */
+/* Whether four replicas of both would mostly not tell them apart, or they are a tie. */
 static bool
 is_within_noise (const Field *field, guint one, guint other, double difference)
 {
@@ -274,7 +274,8 @@ is_within_noise (const Field *field, guint one, guint other, double difference)
     differences[replica] =
         log (row_at (field, one, replica)->time_s) - log (row_at (field, other, replica)->time_s);
   spread = study_spread (differences, N_REPLICAS);
-  return difference <= (spread.upper - spread.mean) * sqrt ((double) N_REPLICAS / N_FIRST);
+  return difference <= MAX (log1p (STUDY_TIE),
+                            (spread.upper - spread.mean) * sqrt ((double) N_REPLICAS / N_FIRST));
 }
 
 /* One race by the replicas from `first` on. */
@@ -285,7 +286,8 @@ race_once (const Field *field, guint first, Races *races)
   g_autofree double *measures = g_new (double, n *STUDY_RACING_MEASURES);
   g_autofree double *times = g_new (double, n *N_FIRST);
   g_autofree StudyRacer *racers = g_new (StudyRacer, n);
-  const StudyRace race = { n, N_FIRST, 1, STUDY_RACING_MEASURES, CONFIDENCE, measures, times };
+  const StudyRace race = { n,          N_FIRST,   1,        STUDY_RACING_MEASURES,
+                           CONFIDENCE, STUDY_TIE, measures, times };
   g_autoptr (GArray) order = NULL;
   double hops = 0, all = 0, behind;
 
