@@ -50,11 +50,11 @@ verdict $? "the winner is not slower, and its gain has an interval" "$(cat out)"
 run "$hopcast" map optimize $trace --machine bgq:32 --ranks-per-node 2 --budget 12 --network flow \
   --format csv -q -o flow.map
 told=$(awk -F, '$2 == 1 { print $6 }' out)
-few=$(awk -F, '$2 == 1 { print $9 $10 "/" $11 }' out)
+few=$(awk -F, '$2 == 1 && $11 <= 2 { print $9 $10 "/" }' out)
 found=$("$hopcast" simulate $trace --machine bgq:32 --ranks-per-node 2 --mapping flow.map -q \
   --network flow --format json | sed -n 's/.*"time_s": \([^,]*\),*/\1/p')
-test $status = 0 && test -n "$told" && test "$told" = "$found" && test "$few" = /2
-verdict $? "flows are simulated too, and two pairs give no interval" "told $told, found $found, $few" \
+test $status = 0 && test -n "$told" && test "$told" = "$found" && test "$few" = /
+verdict $? "flows are simulated too, and one or two pairs give no interval" "told $told, found $found, $few" \
     "$(cat out err)"
 
 "$hopcast" map optimize $trace --machine bgq:32 --ranks-per-node 2 --budget 24 --threads 2 \

@@ -164,24 +164,29 @@ drop_twins (const StudyRacing *racing, Case *it)
   }
 }
 
+/* Races know as many draws as each mapping has; of {seed} in a mapping one for each repetition.  With
+ * jitter a draw is the same for all mappings only if it has the same seed. */
 static gboolean
-check_seeds (const StudyRacing *racing, const Case *it, GError **error)
+check_draws (const StudyRacing *racing, Case *it, GError **error)
 {
   const GArray *first = candidate_at (it, 0)->draws;
+  gboolean has_jitter = run_at (racing, g_array_index (first, guint, 0))->jitter_ps > 0;
 
+  it->n_draws = first->len;
+  for (guint i = 1; i < it->candidates->len; i++)
+    it->n_draws = MIN (it->n_draws, candidate_at (it, i)->draws->len);
   for (guint i = 1; i < it->candidates->len; i++) {
     const GArray *draws = candidate_at (it, i)->draws;
-    gboolean is_same = draws->len == first->len;
 
-    for (guint at = 0; is_same && at < draws->len; at++)
-      is_same = run_at (racing, g_array_index (draws, guint, at))->seed ==
-                run_at (racing, g_array_index (first, guint, at))->seed;
-    if (!is_same) {
-      g_set_error (error, STUDY_ERROR, STUDY_ERROR_INPUT,
-                   "mappings %s and %s have not the same seeds, so that they cannot race",
-                   candidate_at (it, 0)->mapping, candidate_at (it, i)->mapping);
-      return FALSE;
-    }
+    for (guint at = 0; has_jitter && at < it->n_draws; at++)
+      if (run_at (racing, g_array_index (draws, guint, at))->seed !=
+          run_at (racing, g_array_index (first, guint, at))->seed) {
+        g_set_error (error, STUDY_ERROR, STUDY_ERROR_INPUT,
+                     "mappings %s and %s have not the same seeds, so that they cannot race; give a "
+                     "number in place of {seed}",
+                     candidate_at (it, 0)->mapping, candidate_at (it, i)->mapping);
+        return FALSE;
+      }
   }
   return TRUE;
 }
@@ -192,7 +197,7 @@ prepare (StudyRacing *racing, Case *it)
 {
   guint n = it->candidates->len;
 
-  for (guint i = 0; i < n; i++)
+  for (guint i = 0; i < n && !it->is_raced; i++)
     it->n_draws = MAX (it->n_draws, candidate_at (it, i)->draws->len);
   it->measures = g_new (double, n *STUDY_RACING_MEASURES);
   it->times = g_new (double, n * it->n_draws);
@@ -257,7 +262,7 @@ study_racing_new (const StudyPlan *plan, guint n_best, double confidence, GError
     Case *it = g_ptr_array_index (racing->cases, i);
 
     drop_twins (racing, it);
-    if (it->is_raced && !check_seeds (racing, it, error))
+    if (it->is_raced && !check_draws (racing, it, error))
       return NULL;
     prepare (racing, it);
   }
