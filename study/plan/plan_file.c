@@ -412,7 +412,8 @@ get_shrinks (const StudyPlanFile *file, GArray *shrinks, GError **error)
   for (char **text = list; *text != NULL; text++) {
     if (!sim_shrink_parse (*text, &shrink))
       return refuse (file, "runs", "shrink", error,
-                     "\"%s\" is none of off, auto, auto:screen, auto:race and numbers from 2 on", *text);
+                     "\"%s\" is none of off, auto, auto:screen, auto:race and numbers from 2 on",
+                     *text);
     g_array_append_val (shrinks, shrink);
   }
   if (shrinks->len == 0)
