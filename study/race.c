@@ -137,6 +137,18 @@ effects_new (const Judge *judge)
   return effects;
 }
 
+/* The mean logarithm of a candidate's draws, less their effects. */
+static double
+adjusted_log (const Judge *judge, const double *effects, guint candidate)
+{
+  guint n_draws = judge->racers[candidate].n_draws;
+  double sum = 0;
+
+  for (guint draw = 0; draw < n_draws; draw++)
+    sum += log_at (judge, candidate, draw) - effects[draw];
+  return sum / n_draws;
+}
+
 /* Those with a run that are in the race, best first. */
 static GArray *
 leaders (const Judge *judge)
@@ -144,16 +156,9 @@ leaders (const Judge *judge)
   g_autofree double *effects = effects_new (judge);
   GArray *places = places_new ();
 
-  for (guint i = 0; i < judge->race->n_candidates; i++) {
-    guint n_draws = judge->racers[i].n_draws;
-    double sum = 0;
-
-    if (judge->racers[i].end != STUDY_RACER_IN || n_draws == 0)
-      continue;
-    for (guint draw = 0; draw < n_draws; draw++)
-      sum += log_at (judge, i, draw) - effects[draw];
-    add_place (places, i, sum / n_draws);
-  }
+  for (guint i = 0; i < judge->race->n_candidates; i++)
+    if (judge->racers[i].end == STUDY_RACER_IN && judge->racers[i].n_draws > 0)
+      add_place (places, i, adjusted_log (judge, effects, i));
   g_array_sort (places, compare_places);
   return places;
 }
@@ -467,6 +472,29 @@ run_first (Judge *judge)
 
 /* --- Draws --- */
 
+static void
+drop (Judge *judge, guint candidate, double behind, double margin)
+{
+  StudyRacer *racer = &judge->racers[candidate];
+
+  racer->end = behind > margin ? STUDY_RACER_BEATEN : STUDY_RACER_EQUAL;
+  racer->behind = expm1 (behind);
+  racer->margin = expm1 (margin);
+}
+
+/* Of one draw of each the noise is not known: as in a ranking of single runs the tie decides. */
+static void
+drop_by_tie (Judge *judge)
+{
+  g_autoptr (GArray) best = leaders (judge);
+
+  for (guint at = judge->race->n_best; at < best->len; at++)
+    drop (judge, place_at (best, at),
+          g_array_index (best, Place, at).value -
+              g_array_index (best, Place, judge->race->n_best - 1).value,
+          log1p (judge->race->tie));
+}
+
 /* Drops those that are behind by more than noise explains, and those that cannot be ahead. */
 static void
 drop_beaten (Judge *judge)
@@ -486,11 +514,8 @@ drop_beaten (Judge *judge)
     double behind = mean_log (judge, i, n) - mean_log (judge, last, n);
     double margin = base_student_within (1 - 2 * risk, degrees) * noise * sqrt (2.0 / n);
 
-    if (behind > margin || behind - margin >= -log1p (race->tie)) {
-      judge->racers[i].end = behind > margin ? STUDY_RACER_BEATEN : STUDY_RACER_EQUAL;
-      judge->racers[i].behind = expm1 (behind);
-      judge->racers[i].margin = expm1 (margin);
-    }
+    if (behind > margin || behind - margin >= -log1p (race->tie))
+      drop (judge, i, behind, margin);
   }
 }
 
@@ -500,8 +525,10 @@ run_draws (Judge *judge)
 {
   const StudyRace *race = judge->race;
 
-  if (race->n_draws < 2)
+  if (race->n_draws < 2) {
+    drop_by_tie (judge);
     return;
+  }
   run_scouts (judge);
   for (guint n_draws = 2; judge->wanted->len == 0 && n_draws <= race->n_draws; n_draws++) {
     g_autoptr (GArray) left = NULL;
@@ -535,13 +562,8 @@ study_race_step (const StudyRace *race, StudyRacer *racers)
     run_draws (&judge);
   effects = effects_new (&judge);
   for (guint i = 0; i < race->n_candidates; i++)
-    if (has_run (&judge, i)) {
-      double sum = 0;
-
-      for (guint draw = 0; draw < racers[i].n_draws; draw++)
-        sum += log_at (&judge, i, draw) - effects[draw];
-      racers[i].time = exp (sum / racers[i].n_draws);
-    }
+    if (has_run (&judge, i))
+      racers[i].time = exp (adjusted_log (&judge, effects, i));
   return judge.wanted;
 }
 

@@ -17,7 +17,7 @@
  * start times), plus noise, whose variance is pooled over all candidates with two draws or more.  A
  * candidate is dropped when the mean difference to the best, over the draws of both, is more than
  * Student's t allows: it is beaten.  It is equal, and gets no more draws either, when by the same
- * margin it cannot be faster by more than a tie.
+ * margin it cannot be faster by more than a tie.  Where each has one draw the tie alone decides.
  *
  * The risk, 1 - confidence, is shared evenly by the two rules, and by the rounds of draws.  By draws
  * the true best can only be dropped in its own comparison with the one that leads, so that the number

@@ -200,6 +200,28 @@ test_equal (void)
   g_assert_cmpuint (run (field, &race, G_MAXUINT), <=, N - 14 + 8);
 }
 
+/* One draw of each: those within the tie are equal, the others beaten. */
+static void
+test_single_draws (void)
+{
+  g_autofree Field *field = field_new (19, 0, 0);
+  static const double times[] = { 1.009, 1, 1.02, 3 };
+  static const StudyRacerEnd ends[] = { STUDY_RACER_EQUAL, STUDY_RACER_IN, STUDY_RACER_BEATEN,
+                                        STUDY_RACER_BEATEN };
+  StudyRace race;
+
+  field->n = G_N_ELEMENTS (times);
+  field->n_draws = 1;
+  race = race_of (field, 1, 0);
+  race.tie = .01;
+  for (guint i = 0; i < field->n; i++)
+    field->all[i] = times[i];
+  g_assert_cmpuint (run (field, &race, 1), ==, 4);
+  for (guint i = 0; i < field->n; i++)
+    g_assert_cmpint (field->racers[i].end, ==, ends[i]);
+  g_assert_cmpfloat_with_epsilon (field->racers[3].behind, 2, 1e-12);
+}
+
 /* Whenever it is looked at, the first one is in and has the least time of those that have one. */
 static void
 test_order_on_the_way (void)
@@ -322,6 +344,9 @@ test_small (void)
       g_assert_cmpuint (winner_of (field, &race), ==, true_best (field));
       if (n_draws == 1)
         g_assert_cmpuint (field->racers[true_best (field)].n_draws, ==, 1);
+      for (guint at = 0; at < sizes[i]; at++)
+        if (at != true_best (field) && field->racers[at].end != STUDY_RACER_SCREENED)
+          g_assert_cmpint (field->racers[at].end, ==, STUDY_RACER_BEATEN);
     }
 }
 
@@ -332,6 +357,7 @@ main (int argc, char **argv)
   g_test_add_func ("/study/race/risk", test_risk);
   g_test_add_func ("/study/race/certain", test_certain);
   g_test_add_func ("/study/race/equal", test_equal);
+  g_test_add_func ("/study/race/single-draws", test_single_draws);
   g_test_add_func ("/study/race/order", test_order);
   g_test_add_func ("/study/race/order-on-the-way", test_order_on_the_way);
   g_test_add_func ("/study/race/several", test_several);

@@ -247,7 +247,8 @@ is_whole (const Field *field)
 /* Of the races over one field, which begin at each replica in turn. */
 typedef struct {
   guint n_races, n_best, n_within;
-  double cost;        /* mean share of the packet hops of four replicas of all */
+  double cost; /* mean share of the packet hops of four replicas of all */
+  double most_cost;
   double most_behind; /* how much slower the winner truly was, at most */
 } Races;
 
@@ -330,6 +331,7 @@ race_once (const Field *field, guint first, Races *races)
   races->n_best += winner == best;
   races->n_within += is_within_noise (field, winner, best, behind);
   races->cost += (hops / all - races->cost) / races->n_races;
+  races->most_cost = MAX (races->most_cost, hops / all);
   races->most_behind = MAX (races->most_behind, expm1 (behind));
 }
 
@@ -353,6 +355,7 @@ measure_races (const Sensitivity *it, const char *name, double *worst, GError **
     value = g_str_has_suffix (name, "_best")           ? races.n_best
             : g_str_has_suffix (name, "_within_noise") ? races.n_within
             : g_str_has_suffix (name, "_cost")         ? 100 * races.cost
+            : g_str_has_suffix (name, "_cost_of_one")  ? 100 * races.most_cost
                                                        : 100 * races.most_behind;
     if (it->watch->details != NULL)
       validation_detail (it->watch->details, name, field->any->trace, (double) NAN, value,
