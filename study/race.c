@@ -209,7 +209,7 @@ noise_of (const Judge *judge, guint *degrees)
  * measures that say the same do no harm. */
 typedef struct {
   guint n_measures;
-  double *logs; /* [n_candidates][n_measures] of the measures; NaN: not usable */
+  double *logs; /* [n_candidates][n_measures] of the measures */
   double mean[MOST_MEASURES], projection[MOST_MEASURES][MOST_MEASURES];
   double square[MOST_MEASURES]; /* of the column over the runs; 0: not used */
   double slope[MOST_MEASURES];

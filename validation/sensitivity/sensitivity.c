@@ -304,7 +304,10 @@ race_once (const Field *field, guint first, Races *races)
     measure[2] = (double) NAN;
     if (screen != NULL)
       study_racing_measures (screen, measure);
-    hops += (double) (screen != NULL ? screen->packet_hops : mapping == 0 ? row->packet_hops : 0);
+    if (screen != NULL)
+      hops += (double) screen->packet_hops;
+    else if (mapping == 0 && study_race_screens (n, 1))
+      hops += (double) row->packet_hops;
     for (guint draw = 0; draw < N_FIRST; draw++) {
       times[mapping * N_FIRST + draw] = (double) NAN;
       all += (double) row_at (field, mapping, first + draw)->packet_hops;

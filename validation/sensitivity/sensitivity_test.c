@@ -31,6 +31,7 @@ add_row (GPtrArray *rows, guint mapping, guint replica, double time_s)
   row->jitter_s = 1e-6;
   row->status = STUDY_DONE;
   row->time_s = row->mean_end_s = time_s;
+  row->packet_hops = 1000;
   g_ptr_array_add (rows, row);
 }
 
@@ -131,11 +132,42 @@ test_ranking (void)
   remove_store (path);
 }
 
+/* Of twelve mappings, too few to screen, the first is 10 % faster than the second and has less than
+ * 2 % of noise: twelve first runs and the second ones of eight, of 48. */
+static void
+test_races (void)
+{
+  static const double further_s[12] = { 0 };
+  g_autofree char *path = write_store (12, further_s);
+  g_autoptr (GHashTable) figures = measure (path);
+
+  assert_figure (figures, "races_best", 20);
+  assert_figure (figures, "races_within_noise", 20);
+  assert_figure (figures, "races_behind", 0);
+  assert_figure (figures, "races_cost", 100.0 * 20 / 48);
+  assert_figure (figures, "races_cost_of_one", 100.0 * 20 / 48);
+  remove_store (path);
+}
+
+/* Few mappings are no race. */
+static void
+test_no_races (void)
+{
+  static const double further_s[5] = { 0 };
+  g_autofree char *path = write_store (5, further_s);
+  g_autoptr (GHashTable) figures = measure (path);
+
+  assert_figure (figures, "races_best", (double) NAN);
+  remove_store (path);
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/validation/sensitivity/intervals", test_intervals);
   g_test_add_func ("/validation/sensitivity/ranking", test_ranking);
+  g_test_add_func ("/validation/sensitivity/races", test_races);
+  g_test_add_func ("/validation/sensitivity/no-races", test_no_races);
   return g_test_run ();
 }
