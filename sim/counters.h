@@ -52,8 +52,10 @@ typedef struct SimCounters {
   uint64_t messages; /* handed to the network, protocol ones included */
 } SimCounters;
 
-/* Network cycles of 2 ns, as PEVT_NW_USER_PP_RECV_FIFO counts them. */
+/* Network cycles of 2 ns, as PEVT_NW_USER_PP_RECV_FIFO counts them, and the chunks of PP_SENT.
+ * Fabrics, which have neither, are told in the same units. */
 #define SIM_NETWORK_CYCLE_PS 2000
+#define SIM_CHUNK_BYTES      32
 
 #include "topology/machine.h"
 

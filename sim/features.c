@@ -16,6 +16,7 @@ static const struct {
   [SIM_FEATURE_MAX_DILATION] = { "max_dilation", "hops", false },
   [SIM_FEATURE_AVG_DILATION] = { "avg_dilation", "hops", false },
   [SIM_FEATURE_SUM_DILATION_AO] = { "sum_dilation_AO", "hops", false },
+  [SIM_FEATURE_SUM_MESSAGE_DILATION_AO] = { "sum_message_dilation_AO", "hops", true },
   [SIM_FEATURE_HOP_BYTES] = { "hop_bytes", "hop bytes", true },
   [SIM_FEATURE_AVG_HOPS_PER_BYTE] = { "avg_hops_per_byte", "hops", false },
   [SIM_FEATURE_SUM_HOPS_AO] = { "sum_hops_AO", "hops", false },
@@ -23,14 +24,22 @@ static const struct {
   [SIM_FEATURE_MAX_BYTES] = { "max_bytes", "bytes", true },
   [SIM_FEATURE_AVG_BYTES_AO] = { "avg_bytes_AO", "bytes", true },
   [SIM_FEATURE_AVG_BYTES_TO] = { "avg_bytes_TO", "bytes", true },
-  [SIM_FEATURE_AVG_BUFFER] = { "avg_buffer", "packets", true },
-  [SIM_FEATURE_MAX_BUFFER] = { "max_buffer", "packets", true },
-  [SIM_FEATURE_AVG_BUFFER_AO] = { "avg_buffer_AO", "packets", true },
-  [SIM_FEATURE_AVG_BUFFER_TO] = { "avg_buffer_TO", "packets", true },
-  [SIM_FEATURE_AVG_DELAY] = { "avg_delay", "packets/packet", false },
-  [SIM_FEATURE_MAX_DELAY] = { "max_delay", "packets/packet", false },
-  [SIM_FEATURE_AVG_DELAY_AO] = { "avg_delay_AO", "packets/packet", false },
-  [SIM_FEATURE_AVG_DELAY_TO] = { "avg_delay_TO", "packets/packet", false },
+  [SIM_FEATURE_AVG_CHUNKS] = { "avg_chunks", "chunks", true },
+  [SIM_FEATURE_MAX_CHUNKS] = { "max_chunks", "chunks", true },
+  [SIM_FEATURE_AVG_CHUNKS_AO] = { "avg_chunks_AO", "chunks", true },
+  [SIM_FEATURE_AVG_CHUNKS_TO] = { "avg_chunks_TO", "chunks", true },
+  [SIM_FEATURE_AVG_BUFFER] = { "avg_buffer", "packet cycles", true },
+  [SIM_FEATURE_MAX_BUFFER] = { "max_buffer", "packet cycles", true },
+  [SIM_FEATURE_AVG_BUFFER_AO] = { "avg_buffer_AO", "packet cycles", true },
+  [SIM_FEATURE_AVG_BUFFER_TO] = { "avg_buffer_TO", "packet cycles", true },
+  [SIM_FEATURE_AVG_DELAY] = { "avg_delay", "cycles", false },
+  [SIM_FEATURE_MAX_DELAY] = { "max_delay", "cycles", false },
+  [SIM_FEATURE_AVG_DELAY_AO] = { "avg_delay_AO", "cycles", false },
+  [SIM_FEATURE_AVG_DELAY_TO] = { "avg_delay_TO", "cycles", false },
+  [SIM_FEATURE_AVG_WAITED] = { "avg_waited", "packets", true },
+  [SIM_FEATURE_MAX_WAITED] = { "max_waited", "packets", true },
+  [SIM_FEATURE_AVG_WAITED_AO] = { "avg_waited_AO", "packets", true },
+  [SIM_FEATURE_AVG_WAITED_TO] = { "avg_waited_TO", "packets", true },
   [SIM_FEATURE_AVG_FIFO] = { "avg_FIFO", "messages", true },
   [SIM_FEATURE_MAX_FIFO] = { "max_FIFO", "messages", true },
   [SIM_FEATURE_AVG_FIFO_AO] = { "avg_FIFO_AO", "messages", true },
@@ -141,6 +150,23 @@ sum_above_mean (const double *values, uint64_t n)
   return sum;
 }
 
+/* The sum of the hops of the messages whose hops are above the mean of all messages. */
+static double
+sum_of_messages (const double *hops, const SimEdge *edges, uint64_t n_edges)
+{
+  double all = 0, above = 0, n_messages = 0, mean;
+
+  for (uint64_t edge = 0; edge < n_edges; edge++) {
+    all += hops[edge] * (double) edges[edge].messages;
+    n_messages += (double) edges[edge].messages;
+  }
+  mean = n_messages > 0 ? all / n_messages : 0;
+  for (uint64_t edge = 0; edge < n_edges; edge++)
+    if (hops[edge] > mean)
+      above += hops[edge] * (double) edges[edge].messages;
+  return above;
+}
+
 static void
 set_edge_features (double *features, const RoutePaths *paths, const TopoMapping *mapping,
                    const SimEdge *edges, uint64_t n_edges)
@@ -168,6 +194,7 @@ set_edge_features (double *features, const RoutePaths *paths, const TopoMapping 
   features[SIM_FEATURE_MAX_DILATION] = dilation.max;
   features[SIM_FEATURE_AVG_DILATION] = dilation.avg;
   features[SIM_FEATURE_SUM_DILATION_AO] = sum_above_mean (maxima, n_senders);
+  features[SIM_FEATURE_SUM_MESSAGE_DILATION_AO] = sum_of_messages (hops, edges, n_edges);
   features[SIM_FEATURE_HOP_BYTES] = hop_bytes;
   features[SIM_FEATURE_AVG_HOPS_PER_BYTE] = bytes > 0 ? hop_bytes / bytes : 0;
   features[SIM_FEATURE_SUM_HOPS_AO] = sum_above_mean (hops, n_edges);
@@ -175,7 +202,26 @@ set_edge_features (double *features, const RoutePaths *paths, const TopoMapping 
 
 /* --- Links and FIFOs --- */
 
-typedef enum { LINK_BYTES, LINK_BUFFER, LINK_DELAY } LinkValue;
+typedef enum { LINK_BYTES, LINK_CHUNKS, LINK_BUFFER, LINK_DELAY, LINK_WAITED } LinkValue;
+
+static double
+value_of_link (const SimLinkCounters *link, LinkValue value)
+{
+  double packet_cycles = (double) link->buffered_ps / SIM_NETWORK_CYCLE_PS;
+
+  switch (value) {
+  case LINK_BYTES: return (double) link->payload_bytes;
+  case LINK_CHUNKS:
+    /* A torus counts chunks, a fabric bytes. */
+    return (double) (link->dynamic_chunks + link->bubble_chunks + link->priority_chunks) +
+           (double) link->wire_bytes / SIM_CHUNK_BYTES;
+  case LINK_BUFFER: return packet_cycles;
+  case LINK_DELAY:
+    return link->received_packets > 0 ? packet_cycles / (double) link->received_packets : 0;
+  case LINK_WAITED: return (double) link->buffered_packets;
+  }
+  g_assert_not_reached ();
+}
 
 /* values[] has room for one per link that exists. */
 static void
@@ -183,18 +229,9 @@ set_link_features (double *features, const SimCounters *counters, LinkValue valu
 {
   uint64_t n = 0;
 
-  for (uint64_t link = 0; link < counters->n_places; link++) {
-    const SimLinkCounters *it = &counters->link[link];
-    double buffered = (double) it->buffered_packets, received = (double) it->received_packets;
-
-    if (!counters->link_exists[link])
-      continue;
-    switch (value) {
-    case LINK_BYTES: values[n++] = (double) it->payload_bytes; break;
-    case LINK_BUFFER: values[n++] = buffered; break;
-    case LINK_DELAY: values[n++] = received > 0 ? buffered / received : 0; break;
-    }
-  }
+  for (uint64_t link = 0; link < counters->n_places; link++)
+    if (counters->link_exists[link])
+      values[n++] = value_of_link (&counters->link[link], value);
   g_assert (n == counters->n_links);
   set_summary (features, values, n);
 }
@@ -210,10 +247,12 @@ sim_features_compute_sorted (double features[SIM_N_FEATURES], const RoutePaths *
   set_edge_features (features, paths, mapping, edges, n_edges);
   set_link_features (features + SIM_FEATURE_AVG_BYTES, counters, LINK_BYTES, values);
   if (counters->has_buffers) {
+    set_link_features (features + SIM_FEATURE_AVG_CHUNKS, counters, LINK_CHUNKS, values);
     set_link_features (features + SIM_FEATURE_AVG_BUFFER, counters, LINK_BUFFER, values);
     set_link_features (features + SIM_FEATURE_AVG_DELAY, counters, LINK_DELAY, values);
+    set_link_features (features + SIM_FEATURE_AVG_WAITED, counters, LINK_WAITED, values);
   } else
-    for (uint32_t feature = SIM_FEATURE_AVG_BUFFER; feature < SIM_FEATURE_AVG_FIFO; feature++)
+    for (uint32_t feature = SIM_FEATURE_AVG_CHUNKS; feature < SIM_FEATURE_AVG_FIFO; feature++)
       features[feature] = NAN;
   for (uint64_t fifo = 0; fifo < counters->n_fifo_places; fifo++)
     fifos[fifo] = (double) counters->fifo_messages[fifo];

@@ -4,7 +4,18 @@
  *
  * Names and meanings: design table "Counters -> features"; SC13 paper
  * equations 1-6 and section 5.3 (AO: elements above the mean; TO: elements
- * within 5 % of the maximum). */
+ * within 5 % of the maximum).
+ *
+ * What IBM's counters count stands beside what the paper makes of it:
+ *   bytes    user bytes that a link carried
+ *   chunks   32 bytes each of all that it carried, headers and protocol packets too (PP_SENT)
+ *   buffer   packets that wait in the receive buffers at the end of a link, added up every
+ *            network cycle (PP_RECV_FIFO), so packet-cycles
+ *   delay    that per packet received: by Little's law the mean wait in cycles
+ *   waited   packets that had to wait at all
+ * The paper's sum_dilation_AO can be read in two ways.  Section 5.3 has a sum of maximum
+ * dilations, so one of each sender (sum_dilation_AO); section 7 has dilations of messages, each
+ * counted as often as it is sent (sum_message_dilation_AO). */
 #pragma once
 
 #include "routing/paths.h"
@@ -16,6 +27,7 @@ typedef enum {
   SIM_FEATURE_MAX_DILATION,
   SIM_FEATURE_AVG_DILATION,
   SIM_FEATURE_SUM_DILATION_AO,
+  SIM_FEATURE_SUM_MESSAGE_DILATION_AO,
   SIM_FEATURE_HOP_BYTES,
   SIM_FEATURE_AVG_HOPS_PER_BYTE,
   SIM_FEATURE_SUM_HOPS_AO,
@@ -23,6 +35,10 @@ typedef enum {
   SIM_FEATURE_MAX_BYTES,
   SIM_FEATURE_AVG_BYTES_AO,
   SIM_FEATURE_AVG_BYTES_TO,
+  SIM_FEATURE_AVG_CHUNKS,
+  SIM_FEATURE_MAX_CHUNKS,
+  SIM_FEATURE_AVG_CHUNKS_AO,
+  SIM_FEATURE_AVG_CHUNKS_TO,
   SIM_FEATURE_AVG_BUFFER,
   SIM_FEATURE_MAX_BUFFER,
   SIM_FEATURE_AVG_BUFFER_AO,
@@ -31,6 +47,10 @@ typedef enum {
   SIM_FEATURE_MAX_DELAY,
   SIM_FEATURE_AVG_DELAY_AO,
   SIM_FEATURE_AVG_DELAY_TO,
+  SIM_FEATURE_AVG_WAITED,
+  SIM_FEATURE_MAX_WAITED,
+  SIM_FEATURE_AVG_WAITED_AO,
+  SIM_FEATURE_AVG_WAITED_TO,
   SIM_FEATURE_AVG_FIFO,
   SIM_FEATURE_MAX_FIFO,
   SIM_FEATURE_AVG_FIFO_AO,
@@ -40,7 +60,7 @@ typedef enum {
 
 /* "max_dilation" ... as tables and JSON name them. */
 const char *sim_feature_name (SimFeature feature);
-/* "hops", "bytes", "packets", "packets/packet", "messages" ... */
+/* "hops", "bytes", "chunks", "packet cycles", "cycles", "packets", "messages" ... */
 const char *sim_feature_unit (SimFeature feature);
 /* The same traffic twice, over the same links, has twice as much of it. */
 bool sim_feature_adds_up (SimFeature feature);

@@ -84,11 +84,25 @@ static void
 fill_buffers (Case *it)
 {
   it->counters->has_buffers = true;
-  it->counters->link[1].received_packets = 10;
-  it->counters->link[1].buffered_packets = 5;
-  it->counters->link[3].received_packets = 4;
-  it->counters->link[3].buffered_packets = 4;
-  it->counters->link[5].received_packets = 8;
+  it->counters->link[1] = (SimLinkCounters){ .received_packets = 10,
+                                             .buffered_packets = 5,
+                                             .buffered_ps = 40 * SIM_NETWORK_CYCLE_PS,
+                                             .bubble_chunks = 170 };
+  it->counters->link[3] = (SimLinkCounters){ .received_packets = 4,
+                                             .buffered_packets = 4,
+                                             .buffered_ps = 6 * SIM_NETWORK_CYCLE_PS + 1000,
+                                             .dynamic_chunks = 60,
+                                             .priority_chunks = 8 };
+  it->counters->link[5] = (SimLinkCounters){ .received_packets = 8, .bubble_chunks = 122 };
+}
+
+/* A fabric counts bytes: three chunks of 32 and one and a half. */
+static void
+fill_wire (Case *it)
+{
+  it->counters->has_buffers = true;
+  it->counters->link[1].wire_bytes = 96;
+  it->counters->link[3].wire_bytes = 48;
 }
 
 static void
@@ -178,26 +192,49 @@ static const struct {
       { SIM_FEATURE_AVG_BYTES_TO, 150 } } },
   /* With one more edge from 2 to 0 the senders have at most 3, 1 and 2 hops:
    * the third is at their mean, not above it.  The edges have 3, 1, 1 and 2
-   * hops, 1.75 on average: 3 and 2 are above. */
+   * hops, 1.75 on average: 3 and 2 are above.  Of the eight messages one has 3 hops, two have 1
+   * and five 2, 15/8 on average: above it are 3 and five times 2. */
   { "senders at the mean",
     LINE,
     fill_line_and_back,
-    2,
-    { { SIM_FEATURE_SUM_DILATION_AO, 3 }, { SIM_FEATURE_SUM_HOPS_AO, 5 } } },
-  /* Buffered 5 of 10, 4 of 4, 0 of 8; three links got nothing.  Mean 9/6 = 1.5,
-   * above it 5 and 4, at the top 5.  Shares 0.5, 1, 0, 0, 0, 0: mean 0.25. */
+    3,
+    { { SIM_FEATURE_SUM_DILATION_AO, 3 },
+      { SIM_FEATURE_SUM_HOPS_AO, 5 },
+      { SIM_FEATURE_SUM_MESSAGE_DILATION_AO, 13 } } },
+  /* Waiting packets added up over the cycles: 40, 6.5 and 0; three links got nothing.  Mean
+   * 46.5/6 = 7.75, above it and at the top 40.  Per packet received 40/10, 6.5/4, 0/8: mean 5.625/6,
+   * above it 4 and 1.625. */
   { "buffers and delays",
     LINE,
     fill_buffers,
     8,
-    { { SIM_FEATURE_AVG_BUFFER, 1.5 },
-      { SIM_FEATURE_MAX_BUFFER, 5 },
-      { SIM_FEATURE_AVG_BUFFER_AO, 4.5 },
-      { SIM_FEATURE_AVG_BUFFER_TO, 5 },
-      { SIM_FEATURE_AVG_DELAY, 0.25 },
-      { SIM_FEATURE_MAX_DELAY, 1 },
-      { SIM_FEATURE_AVG_DELAY_AO, 0.75 },
-      { SIM_FEATURE_AVG_DELAY_TO, 1 } } },
+    { { SIM_FEATURE_AVG_BUFFER, 7.75 },
+      { SIM_FEATURE_MAX_BUFFER, 40 },
+      { SIM_FEATURE_AVG_BUFFER_AO, 40 },
+      { SIM_FEATURE_AVG_BUFFER_TO, 40 },
+      { SIM_FEATURE_AVG_DELAY, 5.625 / 6 },
+      { SIM_FEATURE_MAX_DELAY, 4 },
+      { SIM_FEATURE_AVG_DELAY_AO, 2.8125 },
+      { SIM_FEATURE_AVG_DELAY_TO, 4 } } },
+  /* 5 and 4 packets had to wait: mean 9/6 = 1.5, above it both, at the top 5.  Chunks of all
+   * kinds: 170, 68 and 122, mean 60, all three above it. */
+  { "packets that waited, chunks",
+    LINE,
+    fill_buffers,
+    8,
+    { { SIM_FEATURE_AVG_WAITED, 1.5 },
+      { SIM_FEATURE_MAX_WAITED, 5 },
+      { SIM_FEATURE_AVG_WAITED_AO, 4.5 },
+      { SIM_FEATURE_AVG_WAITED_TO, 5 },
+      { SIM_FEATURE_AVG_CHUNKS, 60 },
+      { SIM_FEATURE_MAX_CHUNKS, 170 },
+      { SIM_FEATURE_AVG_CHUNKS_AO, 120 },
+      { SIM_FEATURE_AVG_CHUNKS_TO, 170 } } },
+  { "chunks of a fabric",
+    LINE,
+    fill_wire,
+    2,
+    { { SIM_FEATURE_MAX_CHUNKS, 3 }, { SIM_FEATURE_AVG_CHUNKS, 0.75 } } },
   /* 950 is within 5 % of 1000, 949 is not. */
   { "links at the top", LINE, fill_tops, 1, { { SIM_FEATURE_AVG_BYTES_TO, 975 } } },
   /* Two FIFOs on each of four nodes: 2, 1 and six times 0 messages. */
@@ -287,7 +324,7 @@ test_unknown_buffers_are_nan (void)
   case_compute (&line);
   for (uint32_t feature = 0; feature < SIM_N_FEATURES; feature++)
     g_assert_true (isnan (line.features[feature]) ==
-                   (feature >= SIM_FEATURE_AVG_BUFFER && feature <= SIM_FEATURE_AVG_DELAY_TO));
+                   (feature >= SIM_FEATURE_AVG_CHUNKS && feature <= SIM_FEATURE_AVG_WAITED_TO));
   case_clear (&line);
 }
 
@@ -320,7 +357,7 @@ test_equal_values (void)
     line.counters->has_buffers = true;
     g_assert_cmpuint (line.counters->n_links, ==, 6);
     for (uint32_t link = 0; link < line.counters->n_places; link++) {
-      line.counters->link[link].buffered_packets = 1;
+      line.counters->link[link].buffered_ps = SIM_NETWORK_CYCLE_PS;
       line.counters->link[link].received_packets = received[i];
     }
     case_compute (&line);
@@ -336,11 +373,14 @@ static void
 test_names (void)
 {
   static const char *const names[] = {
-    "max_dilation", "avg_dilation", "sum_dilation_AO", "hop_bytes",     "avg_hops_per_byte",
-    "sum_hops_AO",  "avg_bytes",    "max_bytes",       "avg_bytes_AO",  "avg_bytes_TO",
-    "avg_buffer",   "max_buffer",   "avg_buffer_AO",   "avg_buffer_TO", "avg_delay",
-    "max_delay",    "avg_delay_AO", "avg_delay_TO",    "avg_FIFO",      "max_FIFO",
-    "avg_FIFO_AO",  "avg_FIFO_TO"
+    "max_dilation", "avg_dilation",      "sum_dilation_AO", "sum_message_dilation_AO",
+    "hop_bytes",    "avg_hops_per_byte", "sum_hops_AO",     "avg_bytes",
+    "max_bytes",    "avg_bytes_AO",      "avg_bytes_TO",    "avg_chunks",
+    "max_chunks",   "avg_chunks_AO",     "avg_chunks_TO",   "avg_buffer",
+    "max_buffer",   "avg_buffer_AO",     "avg_buffer_TO",   "avg_delay",
+    "max_delay",    "avg_delay_AO",      "avg_delay_TO",    "avg_waited",
+    "max_waited",   "avg_waited_AO",     "avg_waited_TO",   "avg_FIFO",
+    "max_FIFO",     "avg_FIFO_AO",       "avg_FIFO_TO"
   };
 
   g_assert_cmpuint (G_N_ELEMENTS (names), ==, SIM_N_FEATURES);

@@ -43,7 +43,7 @@ test_columns (void)
   assert_column (row, "time_s", "0.7666666666666666");
   assert_column (row, "message_bytes", "1099511627776");
   assert_column (row, "max_dilation", "2");
-  assert_column (row, "avg_FIFO_TO", "5");
+  assert_column (row, "avg_FIFO_TO", "6.285714285714286");
   assert_column (row, "compute_s_avg", "-");
   assert_column (row, "warnings", "rank 3: cut; a; b, \"c\"");
   assert_column (row, "wall_s", "0.25");

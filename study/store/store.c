@@ -180,10 +180,10 @@ check_kind (StudyStore *store, StudyStoreMode mode, GError **error)
     return refuse (store, STUDY_ERROR_STORE, "not a hopcast store", error);
   if (version == STUDY_STORE_VERSION)
     return study_store_check_tables (store, STUDY_STORE_VERSION, error);
-  if (version == 1)
-    return study_store_check_tables (store, 1, error) &&
+  if (version >= 1 && version < STUDY_STORE_VERSION)
+    return study_store_check_tables (store, (int) version, error) &&
            (mode != STUDY_STORE_READ || copy_to_memory (store, error)) &&
-           study_store_migrate (store, error) &&
+           study_store_migrate (store, (int) version, error) &&
            study_store_check_tables (store, STUDY_STORE_VERSION, error);
   if (version > STUDY_STORE_VERSION)
     g_set_error (error, STUDY_ERROR, STUDY_ERROR_VERSION,

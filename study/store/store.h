@@ -12,14 +12,15 @@
  * renamed or removed while it is written to is STUDY_ERROR_MOVED at the next
  * transaction.
  *
- * A store of version 1 is read as one of version 2 whose runs are one replica without jitter each;
- * it becomes one when it is opened to be written. */
+ * A store of an older version is read as one of this version: its runs have no buffers and delays,
+ * which were counted otherwise up to version 2, and those of version 1 are one replica without jitter
+ * each.  It becomes one of this version when it is opened to be written. */
 #pragma once
 
 #include "study/study_error.h"
 #include "study/store/row.h"
 
-#define STUDY_STORE_VERSION 2
+#define STUDY_STORE_VERSION 3
 
 typedef struct StudyStore StudyStore;
 

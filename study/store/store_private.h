@@ -116,8 +116,8 @@ gboolean study_store_create_tables (StudyStore *store, GError **error);
 /* The tables, index and view that a store has, word for word, and nothing else: triggers,
  * other views and generated columns are programs that would run here. */
 gboolean study_store_check_tables (StudyStore *store, int version, GError **error);
-/* Makes the store, which has the tables of version 1, one of this version. */
-gboolean study_store_migrate (StudyStore *store, GError **error);
+/* Makes the store, which has the tables of that older version, one of this version. */
+gboolean study_store_migrate (StudyStore *store, int version, GError **error);
 /* "SELECT plan.place, runs.rowid, ..." with all fields of the runs that the plan lists, in its
  * order and by its names, as in the view `results`. */
 char *study_store_results_sql (void);

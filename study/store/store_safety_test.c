@@ -114,20 +114,21 @@ static void
 test_newer_version (void)
 {
   make_store (path, 1);
-  meddle (path, "PRAGMA user_version = 3");
+  meddle (path, "PRAGMA user_version = 4");
   assert_refused (path, STUDY_STORE_READ, STUDY_ERROR_VERSION, "newer hopcast");
   assert_refused (path, STUDY_STORE_CREATE, STUDY_ERROR_VERSION, "newer hopcast");
   meddle (path, "PRAGMA user_version = 0");
   assert_refused (path, STUDY_STORE_READ, STUDY_ERROR_VERSION, "version 0");
 }
 
-/* --- Version 1 --- */
+/* --- Older versions --- */
 
-/* Of version_1.sql, and what is done to it. */
+/* Of version_1.sql or version_2.sql, and what is done to it. */
 static void
-make_version_1 (const char *sql)
+make_version (guint version, const char *sql)
 {
-  g_autofree char *file = g_test_build_filename (G_TEST_DIST, "study/store/version_1.sql", NULL);
+  g_autofree char *name = g_strdup_printf ("study/store/version_%u.sql", version);
+  g_autofree char *file = g_test_build_filename (G_TEST_DIST, name, NULL);
   g_autofree char *dump = NULL;
 
   g_assert_true (g_file_get_contents (file, &dump, NULL, NULL));
@@ -159,41 +160,85 @@ assert_version_1 (StudyStore *store)
   g_assert_cmpfloat (((StudyRow *) rows->pdata[0])->time_s, ==, 3.626185e-06);
 }
 
+static void
+assert_version_2 (StudyStore *store)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GPtrArray) rows = study_store_rows (store, TRUE, &error);
+  const StudyRow *row;
+
+  g_assert_no_error (error);
+  g_assert_cmpuint (rows->len, ==, 5);
+  row = rows->pdata[1];
+  g_assert_cmpstr (row->mapping, ==, "TA");
+  g_assert_cmpfloat (row->jitter_s, ==, 1e-6);
+  g_assert_false (isnan (row->mean_end_s));
+  /* The packets that waited were called buffer; what a buffer and a delay are now is not there. */
+  g_assert_cmpfloat (row->features[SIM_FEATURE_AVG_WAITED], ==, 50.9375);
+  g_assert_cmpfloat (row->features[SIM_FEATURE_MAX_WAITED], ==, 79);
+  g_assert_cmpfloat (row->features[SIM_FEATURE_AVG_WAITED_TO], ==, 79);
+  for (uint32_t feature = 0; feature < SIM_N_FEATURES; feature++)
+    g_assert_true (isnan (row->features[feature]) ==
+                   ((feature >= SIM_FEATURE_AVG_CHUNKS && feature <= SIM_FEATURE_AVG_DELAY_TO) ||
+                    feature == SIM_FEATURE_SUM_MESSAGE_DILATION_AO));
+}
+
+static void
+assert_version (guint version, StudyStore *store)
+{
+  if (version == 1)
+    assert_version_1 (store);
+  else
+    assert_version_2 (store);
+}
+
 /* Reading leaves the file as it is; writing makes it one of this version. */
 static void
-test_version_1 (void)
+check_version (guint version)
 {
   g_autofree char *before = NULL, *after = NULL;
   gsize n_before, n_after;
   StudyStore *store;
 
-  make_version_1 ("");
+  make_version (version, "");
   g_assert_true (g_file_get_contents (path, &before, &n_before, NULL));
   store = fixture_open (path, STUDY_STORE_READ);
-  assert_version_1 (store);
+  assert_version (version, store);
   study_store_free (store);
   g_assert_true (g_file_get_contents (path, &after, &n_after, NULL));
   g_assert_cmpuint (n_before, ==, n_after);
   g_assert_true (memcmp (before, after, n_before) == 0);
   for (guint pass = 0; pass < 2; pass++) {
     store = fixture_open (path, STUDY_STORE_WRITE);
-    assert_version_1 (store);
+    assert_version (version, store);
     study_store_free (store);
   }
   store = fixture_open (path, STUDY_STORE_READ);
-  assert_version_1 (store);
+  assert_version (version, store);
   study_store_free (store);
+}
+
+static void
+test_version_1 (void)
+{
+  check_version (1);
+}
+
+static void
+test_version_2 (void)
+{
+  check_version (2);
 }
 
 /* Nothing that an old store has besides is run. */
 static void
-test_version_1_meddled (void)
+test_version_meddled (void)
 {
-  make_version_1 ("CREATE TRIGGER t AFTER INSERT ON blobs BEGIN DELETE FROM study; END");
+  make_version (1, "CREATE TRIGGER t AFTER INSERT ON blobs BEGIN DELETE FROM study; END");
   assert_refused (path, STUDY_STORE_READ, STUDY_ERROR_DAMAGED, "trigger");
   assert_refused (path, STUDY_STORE_WRITE, STUDY_ERROR_DAMAGED, "trigger");
   g_unlink (path);
-  make_version_1 ("ALTER TABLE runs ADD COLUMN x");
+  make_version (1, "ALTER TABLE runs ADD COLUMN x");
   assert_refused (path, STUDY_STORE_READ, STUDY_ERROR_DAMAGED, "runs");
 }
 
@@ -1000,7 +1045,8 @@ main (int argc, char **argv)
   ADD ("/store/what-is-no-store", test_what_is_no_store);
   ADD ("/store/newer-version", test_newer_version);
   ADD ("/store/version-1", test_version_1);
-  ADD ("/store/version-1/meddled", test_version_1_meddled);
+  ADD ("/store/version-2", test_version_2);
+  ADD ("/store/version/meddled", test_version_meddled);
   ADD ("/store/two-writers", test_two_writers);
   ADD ("/store/kills", test_kills);
   ADD ("/store/full-disk", test_full_disk);

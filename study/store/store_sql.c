@@ -500,6 +500,14 @@ study_store_is_plans (const char *name)
          !strcmp (name, "repetition") || !strcmp (name, "replica");
 }
 
+/* Chunks, packets that waited and dilations of messages are features since version 3. */
+static gboolean
+is_since_3 (const char *name)
+{
+  return strstr (name, "_chunks") != NULL || strstr (name, "_waited") != NULL ||
+         !strcmp (name, "sum_message_dilation_AO");
+}
+
 /* The name of a field in tables of that version; NULL: they do not have it. */
 static const char *
 name_in (const StudyField *field, int version)
@@ -507,7 +515,11 @@ name_in (const StudyField *field, int version)
   static const char *const since_2[] = { "replica", "jitter_s", "mean_end_s", "shrink_factor",
                                          NULL };
 
-  if (version >= 2)
+  if (version >= 3)
+    return field->name;
+  if (is_since_3 (field->name))
+    return NULL;
+  if (version == 2)
     return field->name;
   if (!strcmp (field->name, "shrink"))
     return "grain";
@@ -603,37 +615,49 @@ study_store_create_tables (StudyStore *store, GError **error)
          study_store_end (store, study_store_exec (store, sql->str, error), error);
 }
 
+/* What a field of this version is in a row of an older one, as SQL; the caller g_free()s. */
+static char *
+value_from (const StudyField *field, int version)
+{
+  const char *name = field->name, *before = name_in (field, version);
+
+  if (version == 1 && !strcmp (name, "shrink"))
+    return g_strdup ("replace (grain, 'exact', 'off')");
+  if (version == 1 && !strcmp (name, "shrink_factor"))
+    return g_strdup ("CASE status WHEN 'done' THEN 1 END");
+  /* Up to version 2 buffers were the packets that had to wait, delays their share of all. */
+  if (g_str_has_prefix (name, "avg_waited") || g_str_has_prefix (name, "max_waited"))
+    return g_strdup_printf ("\"%.3s_buffer%s\"", name, name + strlen ("avg_waited"));
+  if (strstr (name, "_buffer") != NULL || strstr (name, "_delay") != NULL || is_since_3 (name) ||
+      (before == NULL && !strcmp (name, "mean_end_s")))
+    return g_strdup ("NULL");
+  return before == NULL ? g_strdup ("0") : g_strdup_printf ("\"%s\"", before);
+}
+
 gboolean
-study_store_migrate (StudyStore *store, GError **error)
+study_store_migrate (StudyStore *store, int version, GError **error)
 {
   g_autoptr (GString) sql = g_string_new (NULL);
   g_autoptr (GString) values = g_string_new (NULL);
 
-  g_string_append_printf (sql,
-                          "PRAGMA user_version = %d; DROP VIEW results; DROP INDEX plan_keys;"
-                          "ALTER TABLE plan RENAME TO plan_1; ALTER TABLE runs RENAME TO runs_1;",
-                          STUDY_STORE_VERSION);
+  g_string_append_printf (
+      sql,
+      "PRAGMA user_version = %d; DROP VIEW results; DROP INDEX plan_keys;"
+      "ALTER TABLE plan RENAME TO old_plan; ALTER TABLE runs RENAME TO old_runs;",
+      STUDY_STORE_VERSION);
   add_run_tables (sql, STUDY_STORE_VERSION);
-  add_race_table (sql);
+  if (version == 1)
+    add_race_table (sql);
   for (guint at = 0; at < study_row_n_fields (); at++) {
-    const char *name = study_row_field (at)->name;
-    const char *before = name_in (study_row_field (at), 1);
+    g_autofree char *value = value_from (study_row_field (at), version);
 
-    g_string_append (values, at > 0 ? ", " : "");
-    if (!strcmp (name, "shrink"))
-      g_string_append (values, "replace (grain, 'exact', 'off')");
-    else if (!strcmp (name, "shrink_factor"))
-      g_string_append (values, "CASE status WHEN 'done' THEN 1 END");
-    else if (before == NULL)
-      g_string_append (values, !strcmp (name, "mean_end_s") ? "NULL" : "0");
-    else
-      g_string_append_printf (values, "\"%s\"", before);
+    g_string_append_printf (values, "%s%s", at > 0 ? ", " : "", value);
   }
   g_string_append_printf (sql,
-                          "INSERT INTO plan SELECT *, 0 FROM plan_1;"
-                          "INSERT INTO runs SELECT %s FROM runs_1 ORDER BY rowid;"
-                          "DROP TABLE plan_1; DROP TABLE runs_1;",
-                          values->str);
+                          "INSERT INTO plan SELECT *%s FROM old_plan;"
+                          "INSERT INTO runs SELECT %s FROM old_runs ORDER BY rowid;"
+                          "DROP TABLE old_plan; DROP TABLE old_runs;",
+                          version == 1 ? ", 0" : "", values->str);
   return study_store_begin (store, error) &&
          study_store_end (store, study_store_exec (store, sql->str, error), error);
 }
