@@ -75,6 +75,7 @@ wrong () {
     *:--machine) echo "'' nonsense bgq:0 bgq:100 torus:-1 systemg:4,routes=fastest" ;;
     *:--mapping | *:--start) echo "'' nonsense ZZZ A 'net.tilt('" ;;
     *:--family) echo "$word random: random:0 random:x" ;;
+    "map generate:--program") echo "$word 2x 0x2 2x2x2x2" ;;
     *:--ranks) case $1 in
         simulate) echo "-" ;;
         aggregate) echo "'' x 0 -1 1,x 1,,2" ;;

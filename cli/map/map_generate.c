@@ -60,13 +60,17 @@ write_family (char **mappings, const TopoMachine *machine, uint32_t n_ranks, con
   return cli_outfile_commit (index, error);
 }
 
+/* program: the grid of --program, NULL when it is not given. */
 static gboolean
-check_options (const CliMapOptions *options, const char *family, gboolean list, GError **error)
+check_options (const CliMapOptions *options, const char *family, const char *program, gboolean list,
+               GError **error)
 {
   if (list && family == NULL)
     return cli_refuse (error, "--list needs --family NAME");
   if (family != NULL && options->mapping != NULL)
     return cli_refuse (error, "--family and --mapping exclude each other");
+  if (program != NULL && g_strcmp0 (family, "sc13") != 0)
+    return cli_refuse (error, "--program needs --family sc13");
   if (list && options->output != NULL)
     return cli_refuse (error, "--list writes no files: --output has no effect");
   return cli_map_check_ranks (options, TRUE, error);
@@ -81,11 +85,16 @@ cli_map_generate (int argc, char **argv, GError **error)
       "Writes the map file of a mapping: a line per rank with its coordinates and slot.  Of a "
       "family a file per mapping, and index.csv.");
   g_auto (CliMapOptions) options = CLI_MAP_OPTIONS_INIT;
-  g_autofree char *family = NULL;
+  g_autofree char *family = NULL, *program = NULL;
   gboolean list = FALSE;
   const GOptionEntry entries[] = {
     { "family", 0, 0, G_OPTION_ARG_STRING, &family,
-      "All mappings of a family: sc13, permutations, curves or random:N", "NAME" },
+      "All mappings of a family: sc13:GRID, sc13-shared, permutations, curves or random:N",
+      "NAME" },
+    { "program", 0, 0, G_OPTION_ARG_STRING, &program,
+      "With --family sc13: the grid of the program's ranks, such as 128x128; the last number runs "
+      "fastest",
+      "GRID" },
     { "list", 0, 0, G_OPTION_ARG_NONE, &list,
       "Print the mappings of the family, a line each, and write no files", NULL },
     { "output", 'o', 0, G_OPTION_ARG_FILENAME, &options.output,
@@ -103,7 +112,7 @@ cli_map_generate (int argc, char **argv, GError **error)
   cli_add_mapping_option (context, &options.mapping);
   g_option_context_add_main_entries (context, entries, NULL);
   if (!cli_parse (context, argc, argv, names, NULL, error) ||
-      !check_options (&options, family, list, error) ||
+      !check_options (&options, family, program, list, error) ||
       !(machine = cli_machine_new (&options.machine, error)))
     return CLI_FAILED;
   n_ranks = (uint32_t) options.n_ranks;
@@ -112,6 +121,12 @@ cli_map_generate (int argc, char **argv, GError **error)
 
     text = mapping ? topo_mapping_print (mapping, machine) : NULL;
     return text && cli_outfile_write (options.output, text, error) ? CLI_DONE : CLI_FAILED;
+  }
+  if (program != NULL) {
+    char *whole = g_strconcat (family, ":", program, NULL);
+
+    g_free (family);
+    family = whole;
   }
   mappings = topo_recipe_family (family, machine, n_ranks, &trouble);
   if (mappings == NULL) {

@@ -33,7 +33,7 @@ refused "neither file nor recipe" 2 "there is no such file" map generate $torus 
 # Families: the list, and a file of each with an index.
 bgq="--machine bgq:512 --ranks-per-node 16 --ranks 8192"
 # shellcheck disable=SC2086
-run "$hopcast" map generate $bgq --family sc13 --list
+run "$hopcast" map generate $bgq --family sc13-shared --list
 cp out list
 same "84 recipes" "$(sort -u list | wc -l)" 84
 # shellcheck disable=SC2086
@@ -59,11 +59,19 @@ same "a family on a fabric" "$(tr '\n' ' ' <out)" "AT TA "
 # shellcheck disable=SC2086
 refused "unknown family" 2 'family "sc12" is unknown' map generate $torus --family sc12
 # shellcheck disable=SC2086
-refused "family and mapping" 2 "exclude each other" map generate $torus --family sc13 --mapping net
+refused "program without family" 2 "--program needs --family sc13" map generate $torus --program 2x2
+refused "program of another family" 2 "--program needs --family sc13" map generate $torus --family curves --program 2x2
+refused "family without a program" 2 'sc13:GRID, such as sc13:128x128' map generate $torus --family sc13
+refused "wrong grid" 2 'no grid of' map generate $torus --family sc13 --program 2x3x5x7
+run "$hopcast" map generate $bgq --family sc13 --program 32x16x16 --list
+cp out program
+run "$hopcast" map generate $bgq --family sc13:32x16x16 --list
+if cmp -s out program && grep -q '^app(32,16,16).tile(' out; then ok "family of a program"; else not_ok "family of a program" "$(cat out)"; fi
+refused "family and mapping" 2 "exclude each other" map generate $torus --family sc13-shared --mapping net
 # shellcheck disable=SC2086
 refused "list without family" 2 "--list needs --family NAME" map generate $torus --list
 # shellcheck disable=SC2086
-refused "list into a file" 2 "--list writes no files" map generate $torus --family sc13 --list -o x
+refused "list into a file" 2 "--list writes no files" map generate $torus --family sc13-shared --list -o x
 touch file
 # shellcheck disable=SC2086
 refused "no folder" 1 "file/maps" map generate $torus --family random:2 -o file/maps

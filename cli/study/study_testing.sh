@@ -29,7 +29,7 @@ trace = gen:halo2d:ranks=32,bytes=16K,iterations=1;gen:halo2d:ranks=32,bytes=512
 [machines]
 machine = bgq:32
 [mappings]
-family = sc13
+family = sc13-shared
 [runs]
 replicas = 4
 jitter = 1us

@@ -28,7 +28,7 @@ static const char *const words[] = {
   "repetitions = 3",
   "values = 1;2",
   "{seed}",
-  "family = sc13",
+  "family = sc13-shared",
   "skip-unfit = true",
   "set = ",
   "compute-scale = 0;1",
@@ -49,11 +49,12 @@ seed (FuzzSeeds *seeds)
                         "[mappings]\nmapping = default;BAT;random({seed});ABCDET\n"
                         "[runs]\nnetwork = packet;load\nrepetitions = 2\nkeep-links = true\n"
                         "[b]\nvalues = 64;128\n");
-  fuzz_add_text (seeds, "[study]\nname = s\nstore = x.store\n[traces]\n"
-                        "trace = gen:ring:ranks=8,bytes=1\ncompute-scale = 0;1;2.5\n"
-                        "[machines]\nmachine = fattree:4x4:2\npattern = 1;2\n"
-                        "set = link.bandwidth=1GB/s\n[mappings]\nfamily = sc13\nskip-unfit = true\n"
-                        "[runs]\nrouting = default;deterministic\nseed = 7\n");
+  fuzz_add_text (seeds,
+                 "[study]\nname = s\nstore = x.store\n[traces]\n"
+                 "trace = gen:ring:ranks=8,bytes=1\ncompute-scale = 0;1;2.5\n"
+                 "[machines]\nmachine = fattree:4x4:2\npattern = 1;2\n"
+                 "set = link.bandwidth=1GB/s\n[mappings]\nfamily = sc13-shared\nskip-unfit = true\n"
+                 "[runs]\nrouting = default;deterministic\nseed = 7\n");
   fuzz_add_words (seeds, words);
 }
 

@@ -217,7 +217,7 @@ test_problems (void)
   g_autoptr (StudyPlan) plan = fixture_plan (
       folder, "[traces]\ntrace = " HALO ";no-such-trace\n[machines]\n"
               "machine = torus:4x4;torus:4y4;torus:2\n[mappings]\nmapping = default;BAT;ABCT\n"
-              "family = sc13\n[runs]\nrouting = zone1\nnetwork=load\n");
+              "family = sc13-shared\n[runs]\nrouting = zone1\nnetwork=load\n");
   g_autoptr (GHashTable) keys = g_hash_table_new (g_str_hash, g_str_equal);
   guint n_trace = 0, n_machine = 0;
 
@@ -282,8 +282,8 @@ test_unfit (void)
 static void
 test_unfit_family (void)
 {
-#define FAMILY                                                                           \
-  "[traces]\ntrace = gen:ring:ranks=512\n[mappings]\nfamily = sc13\nskip-unfit = true\n" \
+#define FAMILY                                                                                  \
+  "[traces]\ntrace = gen:ring:ranks=512\n[mappings]\nfamily = sc13-shared\nskip-unfit = true\n" \
   "[machines]\nranks-per-node = 16\nmachine = bgq:32"
   g_autoptr (StudyPlan) both = fixture_plan (folder, FAMILY ";torus:16\n"),
                         one = fixture_plan (folder, FAMILY "\n");
@@ -291,7 +291,7 @@ test_unfit_family (void)
   g_assert_cmpuint (one->runs->len, >, 1);
   g_assert_cmpuint (both->runs->len, ==, one->runs->len);
   assert_unfit (one, "");
-  assert_unfit (both, "family sc13 | torus:16 x 1 left out\n");
+  assert_unfit (both, "family sc13-shared | torus:16 x 1 left out\n");
 }
 
 /* A map file that changed is another run. */

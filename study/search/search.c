@@ -267,7 +267,7 @@ orders_add (Orders *orders, const char *name, uint32_t *slot, int64_t hop_bytes)
 static void
 start_families (Searcher *searcher)
 {
-  static const char *const families[] = { "curves", "sc13", "permutations" };
+  static const char *const families[] = { "curves", "sc13-shared", "permutations" };
   const StudyProblem *problem = searcher->candidates->problem;
   const TopoMachine *machine = searcher->candidates->paths->machine;
   uint32_t n_ranks = problem->graph->n_ranks;

@@ -32,8 +32,8 @@ extern const TopoRecipeFamily topo_recipe_families[];
 /* The words that a recipe may begin with, NULL at the end. */
 const char *const *topo_recipe_words (void);
 
-/* The mappings of a family ("sc13", "permutations", "curves", "random:20"), texts for
- * topo_mapping_new(), the machine's own order first except in random.  Duplicate
+/* The mappings of a family ("sc13:32x32x16", "sc13-shared", "permutations", "curves",
+ * "random:20"), texts for topo_mapping_new(), the machine's own order first except in random.  Duplicate
  * placements are omitted, so that a small machine has fewer (random keeps all).
  * NULL-terminated, to be freed with g_strfreev(). */
 char **topo_recipe_family (const char *family, const TopoMachine *machine, uint32_t n_ranks,

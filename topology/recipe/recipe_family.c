@@ -13,10 +13,12 @@ typedef struct {
   uint32_t size;
 } Axis;
 
-/* --- sc13: 84 mappings, 3 tilings with 28 maps of each ---
+/* --- sc13 and sc13-shared: 84 mappings, 3 tilings with 28 maps of each ---
  *
- * The papers give the number of mappings and name Rubik as their generator, but do not list
- * them.  This is our reading; doc/handbook/mappings.md has it in words. */
+ * The paper (section 4.2.4) has 84 mappings of Rubik "for each of the benchmarks and system sizes",
+ * and does not list them.  sc13 tiles a program's own grid: no tile, a tile per node, a tile per
+ * block of nodes.  sc13-shared is one list for all programs of so many ranks, with a tile of a 3D
+ * and one of a 2D grid.  Both are our reading; doc/handbook/mappings.md has them in words. */
 
 /* The machine's dimensions of at least `least`, and T, last, when it has that many slots. */
 static uint32_t
@@ -124,15 +126,18 @@ tile_size (const TopoMachine *machine, uint32_t dimension)
   return factor <= size / factor ? factor : size;
 }
 
+#define GRID_DIMENSIONS 3
+
 typedef struct {
-  uint32_t size[3];
+  uint32_t n_dimensions;
+  uint32_t size[GRID_DIMENSIONS]; /* the last runs fastest; 1 beyond n_dimensions */
 } Grid;
 
 /* The grid of so many ranks with the least sum of sizes, the longest first. */
 static Grid
 grid_of (uint32_t n_ranks, uint32_t n_dimensions)
 {
-  Grid best = { { n_ranks, 1, 1 } };
+  Grid best = { n_dimensions, { n_ranks, 1, 1 } };
   uint32_t least = UINT32_MAX;
 
   for (uint32_t z = 1; n_dimensions == 3 ? z <= n_ranks / z / z : z == 1; z++)
@@ -140,57 +145,73 @@ grid_of (uint32_t n_ranks, uint32_t n_dimensions)
       uint32_t x = n_ranks / z / y;
 
       if (n_ranks / z % y == 0 && x + y + z < least) {
-        best = (Grid){ { x, y, z } };
+        best = (Grid){ n_dimensions, { x, y, z } };
         least = x + y + z;
       }
     }
   return best;
 }
 
-/* Blocks of the grid, each in a tile of the machine; NULL when the ranks do not fit. */
-static char *
-tiling_of_grid (const TopoMachine *machine, uint32_t n_ranks, uint32_t n_dimensions)
+/* The tile of `volume` ranks with the least surface that fits into the grid a whole number of
+ * times; false: there is none. */
+static bool
+tile_of_grid (const Grid *grid, uint32_t volume, Grid *tile)
 {
-  Grid grid = grid_of (n_ranks, n_dimensions), tile;
-  uint32_t volume = machine->ranks_per_node;
-  g_autoptr (GString) net = g_string_new ("net.tile(");
   uint64_t least = UINT64_MAX;
 
-  /* A tile of the machine has all slots of its nodes. */
+  for (uint32_t x = 1; x <= MIN (volume, grid->size[0]); x++)
+    for (uint32_t y = 1; volume % x == 0 && grid->size[0] % x == 0 && y <= volume / x; y++) {
+      uint32_t z = volume / x / y;
+      uint64_t surface = (uint64_t) x * y + (uint64_t) y * z + (uint64_t) x * z;
+
+      if (volume / x % y == 0 && grid->size[1] % y == 0 && grid->size[2] % z == 0 &&
+          surface < least) {
+        *tile = (Grid){ grid->n_dimensions, { x, y, z } };
+        least = surface;
+      }
+    }
+  return least != UINT64_MAX;
+}
+
+static void
+print_grid (GString *text, const char *function, const Grid *grid)
+{
+  for (uint32_t dimension = 0; dimension < grid->n_dimensions; dimension++)
+    g_string_append_printf (text, "%s%u", dimension > 0 ? "," : function, grid->size[dimension]);
+  g_string_append_c (text, ')');
+}
+
+/* Tiles of the grid, each in a tile of the machine that has all slots of its nodes: of one node, or
+ * as tile_size() has it.  NULL when none fits. */
+static char *
+tiling_of_grid (const TopoMachine *machine, const Grid *grid, bool of_node)
+{
+  uint32_t volume = machine->ranks_per_node;
+  g_autoptr (GString) net = g_string_new (" net.tile(");
+  GString *text;
+  Grid tile;
+
   for (uint32_t dimension = 0; dimension < machine->shape.n_dimensions; dimension++) {
-    uint32_t size = tile_size (machine, dimension);
+    uint32_t size = of_node ? 1 : tile_size (machine, dimension);
 
     volume *= size;
     g_string_append_printf (net, "%u,", size);
   }
-  g_string_append_printf (net, "%u)", machine->ranks_per_node);
-
-  /* The tile of `volume` ranks with the least surface that fits into the grid a whole
-   * number of times. */
-  for (uint32_t x = 1; x <= MIN (volume, grid.size[0]); x++)
-    for (uint32_t y = 1; volume % x == 0 && grid.size[0] % x == 0 && y <= volume / x; y++) {
-      uint32_t z = volume / x / y;
-      uint64_t surface = (uint64_t) x * y + (uint64_t) y * z + (uint64_t) x * z;
-
-      if (volume / x % y == 0 && grid.size[1] % y == 0 && grid.size[2] % z == 0 &&
-          surface < least) {
-        tile = (Grid){ { x, y, z } };
-        least = surface;
-      }
-    }
-  if (least == UINT64_MAX)
+  g_string_append_printf (net, "%u).map()", machine->ranks_per_node);
+  if (!tile_of_grid (grid, volume, &tile))
     return NULL;
-  if (n_dimensions == 2)
-    return g_strdup_printf ("app(%u,%u).tile(%u,%u) %s.map()", grid.size[0], grid.size[1],
-                            tile.size[0], tile.size[1], net->str);
-  return g_strdup_printf ("app(%u,%u,%u).tile(%u,%u,%u) %s.map()", grid.size[0], grid.size[1],
-                          grid.size[2], tile.size[0], tile.size[1], tile.size[2], net->str);
+  text = g_string_new (NULL);
+  print_grid (text, "app(", grid);
+  print_grid (text, ".tile(", &tile);
+  g_string_append (text, net->str);
+  return g_string_free (text, FALSE);
 }
 
 /* --- Families --- */
 
 const TopoRecipeFamily topo_recipe_families[] = {
-  { "sc13", "3 tilings x 28 maps: tilts, zigzags, Z-order" },
+  { "sc13:GRID", "3 tilings of a program's grid x 28 maps: tilts, zigzags, Z-order" },
+  { "sc13-shared", "the same with tilings for any program of as many ranks" },
   { "permutations", "every order of the dimensions" },
   { "curves", "curves through the machine, and Slurm's distributions" },
   { "random:N", "random(1) to random(N)" },
@@ -256,23 +277,77 @@ next_arrangement (Axis *axes, uint32_t n)
   return true;
 }
 
+/* Every map behind every tiling that is not NULL. */
+static gboolean
+add_tilings (Family *family, const char *const tilings[3])
+{
+  g_autoptr (GPtrArray) maps = list_maps (family->machine);
+
+  for (guint tiling = 0; tiling < 3; tiling++)
+    for (guint map = 0; tilings[tiling] != NULL && map < maps->len; map++)
+      if (!add (family, g_strconcat (tilings[tiling], maps->pdata[map], NULL)))
+        return FALSE;
+  return TRUE;
+}
+
+/* "32x32x16". */
+static gboolean
+read_grid (Family *family, const char *text, Grid *grid)
+{
+  g_auto (GStrv) sizes = g_strsplit (text, "x", -1);
+  guint n = g_strv_length (sizes);
+  guint64 n_ranks = 1;
+
+  *grid = (Grid){ n, { 1, 1, 1 } };
+  for (guint at = 0; n <= GRID_DIMENSIONS && at < n; at++) {
+    guint64 size;
+
+    if (!g_ascii_string_to_unsigned (sizes[at], 10, 1, UINT32_MAX, &size, NULL) ||
+        size > family->n_ranks)
+      break;
+    grid->size[at] = (uint32_t) size;
+    n_ranks *= size;
+    if (n_ranks > family->n_ranks)
+      break;
+    if (at + 1 == n && n_ranks == family->n_ranks)
+      return TRUE;
+  }
+  g_set_error (
+      family->error, TOPO_ERROR, TOPO_ERROR_SYNTAX,
+      "family sc13: \"%s\" is no grid of %u ranks, one to three numbers such as 32x32x16, the "
+      "last of which runs fastest",
+      text, family->n_ranks);
+  return FALSE;
+}
+
 static gboolean
 fill (Family *family, const char *name)
 {
   const TopoMachine *machine = family->machine;
   uint32_t n_dimensions = machine->shape.n_dimensions;
 
-  if (g_str_equal (name, "sc13")) {
-    g_autofree char *blocks = tiling_of_grid (machine, family->n_ranks, 3);
-    g_autofree char *sheets = tiling_of_grid (machine, family->n_ranks, 2);
-    const char *const tilings[] = { "net", blocks, sheets };
-    g_autoptr (GPtrArray) maps = list_maps (machine);
+  if (g_str_equal (name, "sc13-shared")) {
+    Grid cube = grid_of (family->n_ranks, 3), sheet = grid_of (family->n_ranks, 2);
+    g_autofree char *blocks = tiling_of_grid (machine, &cube, false);
+    g_autofree char *sheets = tiling_of_grid (machine, &sheet, false);
 
-    for (gsize tiling = 0; tiling < G_N_ELEMENTS (tilings); tiling++)
-      for (guint map = 0; tilings[tiling] != NULL && map < maps->len; map++)
-        if (!add (family, g_strconcat (tilings[tiling], maps->pdata[map], NULL)))
-          return FALSE;
-    return TRUE;
+    return add_tilings (family, (const char *const[]){ "net", blocks, sheets });
+  }
+  if (g_str_has_prefix (name, "sc13:")) {
+    g_autofree char *nodes = NULL, *blocks = NULL;
+    Grid grid;
+
+    if (!read_grid (family, name + strlen ("sc13:"), &grid))
+      return FALSE;
+    nodes = tiling_of_grid (machine, &grid, true);
+    blocks = tiling_of_grid (machine, &grid, false);
+    return add_tilings (family, (const char *const[]){ "net", nodes, blocks });
+  }
+  if (g_str_equal (name, "sc13")) {
+    g_set_error_literal (family->error, TOPO_ERROR, TOPO_ERROR_SYNTAX,
+                         "family \"sc13\" is made for the grid of a program: sc13:GRID, such as "
+                         "sc13:128x128; for any program there is sc13-shared");
+    return FALSE;
   }
   if (g_str_equal (name, "curves")) {
     g_autoptr (GString) letters = g_string_new (NULL);
@@ -334,8 +409,10 @@ fill (Family *family, const char *name)
         return FALSE;
     return TRUE;
   }
-  g_set_error (family->error, TOPO_ERROR, TOPO_ERROR_SYNTAX,
-               "family \"%s\" is unknown; there are sc13, permutations, curves and random:N", name);
+  g_set_error (
+      family->error, TOPO_ERROR, TOPO_ERROR_SYNTAX,
+      "family \"%s\" is unknown; there are sc13:GRID, sc13-shared, permutations, curves and random:N",
+      name);
   return FALSE;
 }
 

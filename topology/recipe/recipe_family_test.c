@@ -61,7 +61,7 @@ test_sc13_on_partitions (void)
 
   for (gsize at = 0; at < G_N_ELEMENTS (specs); at++) {
     g_autoptr (TopoMachine) machine = topo_testing_machine (specs[at], 16);
-    g_auto (GStrv) family = family_of ("sc13", machine, places_of (machine), 84);
+    g_auto (GStrv) family = family_of ("sc13-shared", machine, places_of (machine), 84);
     g_autofree char *first = digest_of (family[0], machine, places_of (machine));
     g_autofree char *own = digest_of ("ABCDET", machine, places_of (machine));
 
@@ -91,10 +91,61 @@ test_sc13_names (void)
     { 83, "app(128,64).tile(16,32) net.tile(2,2,2,2,2,16).map().zigzag(B,D,2,2)" },
   };
   g_autoptr (TopoMachine) machine = topo_testing_machine ("bgq:512", 16);
-  g_auto (GStrv) family = topo_recipe_family ("sc13", machine, 8192, NULL);
+  g_auto (GStrv) family = topo_recipe_family ("sc13-shared", machine, 8192, NULL);
 
   for (gsize at = 0; at < G_N_ELEMENTS (names); at++)
     g_assert_cmpstr (family[names[at].at], ==, names[at].text);
+}
+
+/* The partitions of the paper and the grids of its programs, with 16 ranks per node. */
+static void
+test_sc13_of_programs (void)
+{
+  static const struct {
+    const char *spec, *family, *nodes, *blocks;
+  } cases[] = {
+    { "bgq:1024", "sc13:128x128", "app(128,128).tile(4,4) net.tile(1,1,1,1,1,16).map()",
+      "app(128,128).tile(16,32) net.tile(2,2,2,2,2,16).map()" },
+    { "bgq:1024", "sc13:32x32x16", "app(32,32,16).tile(2,2,4) net.tile(1,1,1,1,1,16).map()",
+      "app(32,32,16).tile(8,8,8) net.tile(2,2,2,2,2,16).map()" },
+    { "bgq:1024", "sc13:64x16x16", "app(64,16,16).tile(2,2,4) net.tile(1,1,1,1,1,16).map()",
+      "app(64,16,16).tile(8,8,8) net.tile(2,2,2,2,2,16).map()" },
+    { "bgq:1024", "sc13:128x8x16", "app(128,8,16).tile(2,2,4) net.tile(1,1,1,1,1,16).map()",
+      "app(128,8,16).tile(8,8,8) net.tile(2,2,2,2,2,16).map()" },
+    { "bgq:4096", "sc13:256x256", "app(256,256).tile(4,4) net.tile(1,1,1,1,1,16).map()",
+      "app(256,256).tile(16,32) net.tile(2,2,2,2,2,16).map()" },
+    /* The tiles of nodes are the machine's own order. */
+    { "bgq:4096", "sc13:65536", "app(65536).tile(512) net.tile(2,2,2,2,2,16).map()", NULL },
+  };
+
+  for (gsize at = 0; at < G_N_ELEMENTS (cases); at++) {
+    g_autoptr (TopoMachine) machine = topo_testing_machine (cases[at].spec, 16);
+    g_auto (GStrv) family =
+        family_of (cases[at].family, machine, places_of (machine), cases[at].blocks ? 84 : 56);
+
+    g_assert_cmpstr (family[0], ==, "net");
+    g_assert_cmpstr (family[28], ==, cases[at].nodes);
+    g_assert_cmpstr (family[56], ==, cases[at].blocks);
+  }
+}
+
+/* A grid that is none, or of other ranks. */
+static void
+test_sc13_of_wrong_grids (void)
+{
+  static const char *const grids[] = { "",      "x",     "8x",    "x16",    "8x8x2x1",
+                                       "8x15",  "8x-16", "8X16",  "8x16x2", "0",
+                                       "128x0", "128,1", "1x1x1", "+8x16",  "4294967424x1" };
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("bgq:32", 4);
+
+  for (gsize at = 0; at < G_N_ELEMENTS (grids); at++) {
+    g_autoptr (GError) error = NULL;
+    g_autofree char *name = g_strconcat ("sc13:", grids[at], NULL);
+
+    g_assert_null (topo_recipe_family (name, machine, 128, &error));
+    g_assert_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX);
+    g_assert_nonnull (strstr (error->message, "no grid of 128 ranks"));
+  }
 }
 
 /* Fewer dimensions and short ones: what would be alike is not there. */
@@ -124,7 +175,7 @@ test_sc13_elsewhere (void)
     g_auto (GStrv) family = NULL;
 
     g_test_message ("%s", cases[at].spec);
-    family = family_of ("sc13", machine, cases[at].n_ranks, cases[at].n);
+    family = family_of ("sc13-shared", machine, cases[at].n_ranks, cases[at].n);
     g_assert_cmpstr (family[0], ==, "net");
   }
 }
@@ -134,7 +185,7 @@ static void
 test_sc13_on_a_fabric (void)
 {
   g_autoptr (TopoMachine) machine = topo_testing_machine ("systemg", 8);
-  g_auto (GStrv) family = topo_recipe_family ("sc13", machine, 2592, NULL);
+  g_auto (GStrv) family = topo_recipe_family ("sc13-shared", machine, 2592, NULL);
 
   g_assert_true (g_strv_contains ((const char *const *) family,
                                   "app(18,12,12).tile(6,4,6) net.tile(18,8).map()"));
@@ -198,7 +249,7 @@ static void
 test_wrong_families (void)
 {
   static const char *const names[] = {
-    "", "sc14", "random", "random:", "random:0", "random:-1", "random:9999999999", "SC13"
+    "", "sc14", "random", "random:", "random:0", "random:-1", "random:9999999999", "SC13", "sc13"
   };
   g_autoptr (TopoMachine) machine = topo_testing_machine ("bgq:32", 4);
 
@@ -209,9 +260,10 @@ test_wrong_families (void)
     g_assert_null (topo_recipe_family (names[at], machine, 128, &error));
     g_assert_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX);
     g_assert_nonnull (strstr (error->message, named));
-    g_assert_nonnull (strstr (error->message, "random:N"));
+    g_assert_nonnull (strstr (error->message,
+                              g_str_equal (names[at], "sc13") ? "sc13:GRID" : "random:N"));
   }
-  g_assert_null (topo_recipe_family ("sc13", machine, 129, NULL));
+  g_assert_null (topo_recipe_family ("sc13-shared", machine, 129, NULL));
 }
 
 /* Every name in the list of families is one. */
@@ -224,7 +276,8 @@ test_list (void)
     g_autoptr (GString) name = g_string_new (family->name);
     g_auto (GStrv) members = NULL;
 
-    g_string_replace (name, "N", "2", 0);
+    g_string_replace (name, "GRID", "2x2", 0);
+    g_string_replace (name, ":N", ":2", 0);
     members = topo_recipe_family (name->str, machine, 4, NULL);
     g_assert_nonnull (members);
   }
@@ -235,6 +288,8 @@ main (int argc, char *argv[])
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/topology/recipe-family/sc13", test_sc13_on_partitions);
+  g_test_add_func ("/topology/recipe-family/sc13-of-programs", test_sc13_of_programs);
+  g_test_add_func ("/topology/recipe-family/sc13-of-wrong-grids", test_sc13_of_wrong_grids);
   g_test_add_func ("/topology/recipe-family/sc13-names", test_sc13_names);
   g_test_add_func ("/topology/recipe-family/sc13-elsewhere", test_sc13_elsewhere);
   g_test_add_func ("/topology/recipe-family/sc13-on-a-fabric", test_sc13_on_a_fabric);

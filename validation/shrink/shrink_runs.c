@@ -258,7 +258,8 @@ inputs_open (Inputs *inputs, const Experiment *experiment, guint mapping, GError
       (inputs->paths = route_paths_new (inputs->machine, error)) == NULL)
     return FALSE;
   if (name == NULL) {
-    family = topo_recipe_family ("sc13", inputs->machine, trace_ranks (inputs->trace), error);
+    family =
+        topo_recipe_family ("sc13-shared", inputs->machine, trace_ranks (inputs->trace), error);
     if (family == NULL)
       return FALSE;
     /* Spread over the whole family. */
