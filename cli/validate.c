@@ -58,6 +58,8 @@ print_row (const ValidationResult *result)
     printf ("%-26s %9.4g %-5s  %-15s %+7.1f%%  %-7s  %-10s  %s\n", published->name,
             result->simulated, published->unit, text->str, 100 * deviation (result),
             result->agrees ? "agrees" : "DIFFERS", published->role, published->source);
+  if (isfinite (result->lower))
+    printf ("    %.4g to %.4g by chance\n", result->lower, result->upper);
   if (result->cause != NULL)
     printf ("    %s\n", result->cause);
 }
@@ -86,6 +88,8 @@ report (void *data, const ValidationResult *result)
     cli_add_number (builder, "published_high", isinf (numbers[1]) ? (double) NAN : numbers[1]);
     cli_add_number (builder, "tolerance", published->tolerance);
     cli_add_number (builder, "deviation", deviation (result));
+    cli_add_number (builder, "lower", result->lower);
+    cli_add_number (builder, "upper", result->upper);
     cli_add_string (builder, "verdict", verdict (result));
     if (result->cause != NULL)
       cli_add_string (builder, "cause", result->cause);
@@ -97,12 +101,14 @@ report (void *data, const ValidationResult *result)
   case CLI_FORMAT_CSV:
     if (is_first)
       puts ("suite,name,simulated,unit,published_low,published_high,tolerance,deviation,verdict,"
-            "role,source,conditions");
+            "role,lower,upper,source,conditions");
     printf ("%s,%s,%s,%s", result->suite, published->name,
             result->is_run ? base_decimal_print (text, result->simulated) : "", published->unit);
     for (guint i = 0; i < G_N_ELEMENTS (numbers); i++)
       printf (",%s", isfinite (numbers[i]) ? base_decimal_print (text, numbers[i]) : "");
-    printf (",%s,%s,", verdict (result), published->role);
+    printf (",%s,%s", verdict (result), published->role);
+    printf (",%s", isfinite (result->lower) ? base_decimal_print (text, result->lower) : "");
+    printf (",%s,", isfinite (result->upper) ? base_decimal_print (text, result->upper) : "");
     base_csv_field (stdout, published->source);
     putchar (',');
     base_csv_field (stdout, published->conditions);

@@ -100,10 +100,16 @@ validation_published_parse (const char *text, const char *path, GError **error)
 }
 
 bool
+validation_agrees_within (const ValidationPublished *published, double lower, double upper)
+{
+  return upper >= published->low * (1 - published->tolerance) &&
+         lower <= published->high * (1 + published->tolerance);
+}
+
+bool
 validation_agrees (const ValidationPublished *published, double simulated)
 {
-  return simulated >= published->low * (1 - published->tolerance) &&
-         simulated <= published->high * (1 + published->tolerance);
+  return validation_agrees_within (published, simulated, simulated);
 }
 
 double

@@ -35,5 +35,9 @@ GPtrArray *validation_published_parse (const char *text, const char *path, GErro
 
 bool validation_agrees (const ValidationPublished *published, double simulated);
 
+/* The same of a figure that by the chance of its measurement is anywhere from lower to upper: whether
+ * any of that is published. */
+bool validation_agrees_within (const ValidationPublished *published, double lower, double upper);
+
 /* How far beyond the nearer published end, as a share of it: 0 within, negative below. */
 double validation_deviation (const ValidationPublished *published, double simulated);

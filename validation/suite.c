@@ -22,12 +22,17 @@ static gboolean
 run_figure (const ValidationSuite *suite, gpointer state, const ValidationPublished *published,
             const ValidationWatch *watch, GError **error)
 {
-  ValidationResult result = { .suite = suite->name, .published = published };
+  ValidationResult result = {
+    .suite = suite->name, .published = published, .lower = (double) NAN, .upper = (double) NAN
+  };
   g_autoptr (GError) why = NULL;
 
   if (suite->measure (state, published, &result.simulated, &why)) {
     result.is_run = true;
-    result.agrees = validation_agrees (published, result.simulated);
+    result.agrees =
+        suite->spread != NULL && suite->spread (state, published, &result.lower, &result.upper)
+            ? validation_agrees_within (published, result.lower, result.upper)
+            : validation_agrees (published, result.simulated);
     if (!result.agrees && suite->cause != NULL)
       result.cause = suite->cause (published->name);
   } else if (g_error_matches (why, VALIDATION_ERROR, VALIDATION_ERROR_NOT_RUN)) {

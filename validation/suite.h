@@ -14,7 +14,8 @@
 typedef struct {
   const char *suite; /* its name */
   const ValidationPublished *published;
-  double simulated; /* in the published unit; NaN: not run */
+  double simulated;    /* in the published unit; NaN: not run */
+  double lower, upper; /* NaN: as ValidationSuite.spread has it, nothing is known */
   bool is_run;
   const char *why; /* not run: the missing input */
   bool agrees;
@@ -46,6 +47,10 @@ typedef struct {
    * watch lacks an input. */
   bool (*measure) (gpointer state, const ValidationPublished *published, double *simulated,
                    GError **error);
+  /* Where a figure that was measured may lie by the chance of measuring, from 5 to 95 %: then it agrees
+   * when any of that is published.  False: the number itself is judged.  May be NULL. */
+  bool (*spread) (gpointer state, const ValidationPublished *published, double *lower,
+                  double *upper);
   /* Prints a table behind the figures.  May be NULL. */
   void (*print) (gpointer state, FILE *out);
   /* The known cause of a figure's difference, or NULL.  May be NULL itself. */

@@ -159,6 +159,7 @@ static const CliColumn columns[] = {
   { "log_rmse", "log_rmse", SCORE (log_rmse) },
   { "pairs", "pairs", COUNT (pairs), ALONE },
   { "mispredicted", "mispredicted", SCORE (mispredicted) },
+  { "regret", "regret", SCORE (regret) },
   { "ties_observed", "ties_observed", COUNT (ties_observed), ALONE },
   { "ties_predicted", "ties_predicted", COUNT (ties_predicted), ALONE },
   { "ties_both", "ties_both", COUNT (ties_both), ALONE },

@@ -151,6 +151,7 @@ predict_evaluate (const PredictSamples *samples, const uint32_t *group, uint32_t
   for (guint i = 0; i < n_tests; i++)
     mispredicted[i] = scores[i].mispredicted;
   evaluation->mispredicted = predict_spread (mispredicted, n_tests);
+  evaluation->tests = g_steal_pointer (&scores);
   evaluation->predicted = g_steal_pointer (&predicted);
   evaluation->deviation = g_steal_pointer (&deviation);
   return TRUE;
@@ -159,14 +160,15 @@ predict_evaluate (const PredictSamples *samples, const uint32_t *group, uint32_t
 void
 predict_evaluation_clear (PredictEvaluation *evaluation)
 {
+  g_clear_pointer (&evaluation->tests, g_free);
   g_clear_pointer (&evaluation->predicted, g_free);
   g_clear_pointer (&evaluation->deviation, g_free);
 }
 
 /* --- Median, quartiles and moments --- */
 
-static double
-quantile (const double *sorted, guint n, double share)
+double
+predict_quantile (const double *sorted, guint n, double share)
 {
   double place = share * (n - 1);
   guint low = (guint) place, high = MIN (low + 1, n - 1);
@@ -191,9 +193,9 @@ predict_spread (double *values, guint n)
   for (guint i = 0; i < n; i++)
     squares += (values[i] - mean) * (values[i] - mean);
   return (PredictSpread){
-    .median = quantile (values, n, 0.5),
-    .lower_quartile = quantile (values, n, 0.25),
-    .upper_quartile = quantile (values, n, 0.75),
+    .median = predict_quantile (values, n, 0.5),
+    .lower_quartile = predict_quantile (values, n, 0.25),
+    .upper_quartile = predict_quantile (values, n, 0.75),
     .mean = mean,
     .sd = n > 1 ? sqrt (squares / (n - 1)) : (double) NAN,
     .min = values[0],

@@ -26,6 +26,7 @@ typedef struct {
   uint64_t test_samples; /* of the first */
   PredictSpread scores[PREDICT_N_SCORES];
   PredictSpread mispredicted;
+  PredictScores *tests; /* [n_tests], in the order of the splits, which is that of trial.seed */
   /* Of folds: the prediction of each sample by the model that had not seen it ([n_samples], of the
    * first deal, in the unit of y: a logarithm when y is), and the spread of the trees; NULL for random
    * splits. */
@@ -54,7 +55,9 @@ gboolean predict_holdout (const PredictSamples *samples, const bool *is_test,
 /* Takes errors[n]; FALSE and the first in *error when there is one. */
 gboolean predict_first_error (GError **errors, guint n, GError **error);
 
-/* Quantiles as numpy's default: linear between the order statistics.  Sorts `values`. */
+/* A quantile as numpy's default: linear between the order statistics.  n > 0. */
+double predict_quantile (const double *sorted, guint n, double share);
+/* Sorts `values`. */
 PredictSpread predict_spread (double *values, guint n);
 /* Of each score over the tests: spreads[PREDICT_N_SCORES]. */
 void predict_spread_scores (const PredictScores *scores, guint n, PredictSpread *spreads);

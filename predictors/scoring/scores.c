@@ -199,6 +199,21 @@ spearman (const PredictRanking *observed, const PredictRanking *predicted, uint6
   return (double) products / sqrt ((double) squares_observed * (double) squares_predicted);
 }
 
+/* -- the choice ------------------------------------------------------------ */
+
+static double
+regret (const double *observed, const PredictRanking *x, const PredictRanking *y, uint64_t n)
+{
+  double least = n > 0 ? observed[x->order[0]] : 0, sum = 0;
+  uint64_t n_first = 0;
+
+  if (!(least > 0))
+    return NAN;
+  while (n_first < n && y->rank[y->order[n_first]] == y->rank[y->order[0]])
+    sum += observed[y->order[n_first++]] / least;
+  return sum / (double) n_first - 1;
+}
+
 /* -- values ---------------------------------------------------------------- */
 
 /* Beyond 2^(+-RANGE) squares of values overflow or vanish, and the values are divided by about
@@ -266,6 +281,7 @@ predict_score (const double *observed, const double *predicted, uint64_t n_sampl
   scores.mape = shares / n;
   scores.rmse = sqrt (squares / n) / factor;
   scores.log_rmse = sqrt (log_squares / n);
+  scores.regret = regret (observed, &x, &y, n_samples);
   return scores;
 }
 

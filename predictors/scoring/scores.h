@@ -18,8 +18,11 @@ typedef struct {
   double r2;        /* 1 - squared errors / squared deviations from the mean of the observed */
   double mape;      /* mean of |error / observed|, a share; NaN when something observed is 0 */
   double rmse;
-  double log_rmse;     /* of natural logarithms; NaN when something is not positive */
-  uint64_t pairs;      /* n (n - 1) / 2 */
+  double log_rmse; /* of natural logarithms; NaN when something is not positive */
+  double regret;   /* of taking the sample whose prediction is the least: what was observed of it,
+                        * over the least observed, - 1; the mean of those that tie.  NaN when something
+                        * observed is not positive */
+  uint64_t pairs;  /* n (n - 1) / 2 */
   double mispredicted; /* pairs (1 - rcc): a pair that one side ties counts a half */
   uint64_t ties_observed, ties_predicted, ties_both; /* pairs */
 } PredictScores;

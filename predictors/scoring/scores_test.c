@@ -52,6 +52,20 @@ test_paper_depends_on_order (void)
   }
 }
 
+/* What is predicted to be the fastest takes 3, the fastest 2: half as long again.  Of two that tie, one
+ * of which is the fastest, half of that is to be expected. */
+static void
+test_regret (void)
+{
+  static const double x[] = { 4, 3, 2, 5 }, y[] = { 9, 1, 2, 8 }, ties[] = { 9, 1, 1, 8 };
+  static const double not_positive[] = { 4, 3, 0, 5 };
+
+  g_assert_cmpfloat (SCORE (x, y).regret, ==, 0.5);
+  g_assert_cmpfloat (SCORE (x, ties).regret, ==, 0.25);
+  g_assert_cmpfloat (SCORE (x, x).regret, ==, 0);
+  g_assert_true (isnan (SCORE (not_positive, y).regret));
+}
+
 /* Of 15 pairs, the first two and the last two samples tie in both (zero has no sign), the fourth
  * with the last two in the observed values only. */
 static void
@@ -405,6 +419,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/predictors/scores/one-swap", test_one_swap);
+  g_test_add_func ("/predictors/scores/regret", test_regret);
   g_test_add_func ("/predictors/scores/paper-depends-on-order", test_paper_depends_on_order);
   g_test_add_func ("/predictors/scores/ties", test_ties);
   g_test_add_func ("/predictors/scores/values", test_values);

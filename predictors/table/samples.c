@@ -164,6 +164,35 @@ predict_samples_project (const PredictSamples *samples, const guint *columns, gu
   return projected;
 }
 
+void
+predict_samples_normalize (PredictSamples *samples, const uint32_t *set, uint32_t n_sets)
+{
+  uint64_t n = samples->n_samples;
+  g_autofree double *sums = g_new (double, n_sets);
+  g_autofree uint64_t *counts = g_new0 (uint64_t, n_sets);
+
+  for (uint64_t i = 0; i < n; i++)
+    counts[set[i]]++;
+  for (guint column = 0; column <= samples->n_features; column++) {
+    float *x = column < samples->n_features ? samples->x + column * n : NULL;
+    double *y = x == NULL ? samples->y : NULL;
+
+    memset (sums, 0, n_sets * sizeof *sums);
+    for (uint64_t i = 0; (x != NULL || y != NULL) && i < n; i++)
+      sums[set[i]] += x != NULL ? (double) x[i] : y[i];
+    for (uint64_t i = 0; (x != NULL || y != NULL) && i < n; i++) {
+      double mean = sums[set[i]] / (double) counts[set[i]];
+
+      if (mean == 0)
+        continue;
+      if (x != NULL)
+        x[i] = (float) ((double) x[i] / mean);
+      else
+        y[i] /= mean;
+    }
+  }
+}
+
 /* -- splits -------------------------------------------------------------- */
 
 /* A third of 84 is 28, whichever way 1 / 3 was rounded. */

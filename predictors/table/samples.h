@@ -37,6 +37,12 @@ predict_samples_select (const PredictSamples *samples, const bool *is_test, bool
 PredictSamples *
 predict_samples_project (const PredictSamples *samples, const guint *columns, guint n_columns);
 
+/* Divides each feature and the target by its mean over the samples of the same set (SC13, section 4.3:
+ * "normalized"; by what, the paper does not say).  So 1.2 is a fifth above what is usual in the set,
+ * and sets of different programs, sizes and scales are told by the same numbers.  set[i] < n_sets;
+ * a mean of 0 leaves the values as they are. */
+void predict_samples_normalize (PredictSamples *samples, const uint32_t *set, uint32_t n_sets);
+
 /* --- Training and test sets ---
  *
  * Whole groups go to one side: all samples of one mapping, say, so that no sample of the test set has a

@@ -306,10 +306,27 @@ test_groups_of_some (void)
   g_assert_cmpmem (left, sizeof wanted, wanted, sizeof wanted);
 }
 
+/* Set 0 has means 2 and 4 of its feature and target, set 1 has 0 and -3. */
+static void
+test_normalize (void)
+{
+  static const uint32_t set[] = { 0, 1, 0, 1 };
+  g_autoptr (PredictSamples) samples = predict_samples_new (4, 1, TRUE);
+
+  memcpy (samples->x, (const float[]){ 1, -5, 3, 5 }, 4 * sizeof (float));
+  memcpy (samples->y, (const double[]){ 2, -3, 6, -3 }, 4 * sizeof (double));
+  predict_samples_normalize (samples, set, 2);
+  g_assert_cmpmem (samples->x, 4 * sizeof (float), ((const float[]){ 0.5f, -5, 1.5f, 5 }),
+                   4 * sizeof (float));
+  g_assert_cmpmem (samples->y, 4 * sizeof (double), ((const double[]){ 0.5, 1, 1.5, 1 }),
+                   4 * sizeof (double));
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/predictors/samples/normalize", test_normalize);
   g_test_add_func ("/predictors/samples/columns", test_columns);
   g_test_add_func ("/predictors/samples/refusals", test_refusals);
   g_test_add_func ("/predictors/samples/limits", test_limits);

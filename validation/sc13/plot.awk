@@ -18,7 +18,7 @@ picture == "variation" && part[1] == "time" {
 }
 picture == "prior" && part[1] == "x" && part[2] == "16k.halo2d" { kept[part[3], $2] = $4 }
 picture == "prior" && part[1] == "y" && part[2] == "16k.halo2d" { add_point(part[3], "time", kept[part[3], $2], $4) }
-picture == "predictions" && part[1] == "observed" && (part[2] ~ /^high\.large/ && part[3] == "H5" || part[2] == "pf3d.pf3d" && part[3] == "H6") {
+picture == "predictions" && part[1] == "observed" && (part[2] ~ /^high\.large/ && part[3] == "H5" || part[2] == "pf3d" && part[3] == "H6") {
   kept[part[2], $2] = $4
 }
 picture == "predictions" && part[1] == "predicted" && (part[2] SUBSEP $2) in kept && (part[2] ~ /^high/ ? "H5" : "H6") == part[3] {

@@ -2,13 +2,14 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 #
-#   awk -f report.awk causes.csv claims.csv studies.txt numbers.csv >report.md
+#   awk -f report.awk causes.csv claims.csv studies.txt costs.csv numbers.csv >report.md
 #
-# In: why claims fail (name,cause; of the small variant, empty for others), what `hopcast validate sc13` prints and what its --details are,
-# and the table of studies of validation/sc13/run.
+# In: why claims fail (name,cause; may be empty), what `hopcast validate sc13` prints and what its --details are, the table
+# of studies of validation/sc13/run, and what each took.
 BEGIN { FS = "," }
 
 function number(value) { return value == "" ? "-" : sprintf("%.3f", value) }
+function percent(value) { return value == "" ? "-" : sprintf("%.1f %%", 100 * value) }
 # From under a millisecond to minutes.
 function seconds(value) { return value == "" ? "-" : sprintf("%.3g", value) }
 function remember(list, key) {
@@ -28,108 +29,148 @@ FILENAME ~ /claims\.csv$/ {
     next
   claim[++n_claims] = $2
   ours[$2] = $3
-  unit[$2] = $4
   published[$2] = $5 == "" ? "<= " $6 : $6 == "" ? ">= " $5 : $5 == $6 ? $5 : $5 " .. " $6
   verdict[$2] = $9 == "agrees" ? "holds" : $9 == "differs" ? "does not hold" : $9
   n_verdicts[$9]++
-  source[$2] = $11
-  says[$2] = $12
+  lower[$2] = $11
+  upper[$2] = $12
+  source[$2] = $13
+  says[$2] = $14
   gsub(/"/, "", says[$2])
   next
 }
-FILENAME ~ /studies\.txt$/ { study[++n_studies] = $0; next }
+FILENAME ~ /studies\.txt$/ {
+  study[++n_studies] = $0
+  next
+}
+FILENAME ~ /costs\.csv$/ {
+  if ($1 != "study")
+    spent[$1] += $4
+  next
+}
 FNR == 1 { next }
 {
   value[$1, $2] = $4
   n = split($1, part, "/")
   if (part[1] == "variation")
     remember("varied", part[2])
-  else if (part[1] == "coarse")
-    remember("coarsened", part[2])
   else if (part[1] == "interval" && n == 2) {
     remember("bounded", part[2])
     remember("bounded_sets", $2)
-  }
+  } else if (part[1] ~ /^(exact|shrunk|coarse)$/)
+    remember("compared", $1)
   else if (n == 5 && part[5] == "rcc") {
     remember("scored", part[1] "/" part[2])
     remember("sets", $2)
   }
 }
 
-function spread(stem, score, set,   series) {
-  series = stem "/" score
+# A median and the ends of 90 % of the splits.
+function spread(series, set) {
   if (!((series, set) in value))
     return "-"
   return number(value[series, set]) \
-    (((series "_q1", set) in value) ? " (" number(value[series "_q1", set]) ".." number(value[series "_q3", set]) ")" : "")
+    (((series "_p5", set) in value) ? " (" number(value[series "_p5", set]) ".." number(value[series "_p95", set]) ")" : "")
 }
 
-# The best set of a source by our protocol.
-function best(stem,   i, set, found) {
+function regret(series, set) {
+  return (series, set) in value ? percent(value[series, set]) " / " percent(value[series "_p90", set]) : "-"
+}
+
+# The best set of a source by our protocol, "" when nothing is known of it.
+function best_set(stem,   i, set, found) {
   found = ""
   for (i = 1; i <= count["sets"]; i++) {
     set = names["sets", i]
     if ((stem "/rcc", set) in value && (found == "" || value[stem "/rcc", set] > value[stem "/rcc", found]))
       found = set
   }
-  return found == "" ? "-" : number(value[stem "/rcc", found]) " (" found ")"
+  return found
 }
 
-function scores_of(which, title,   i, set) {
+function scores_of(which, title,   i, set, same) {
+  same = which "/same"
   printf "\n### %s\n\n", title
-  print "| features | RCC, paper's way | RCC, ours (quartiles) | R2, ours (quartiles) | wrong pairs | RCC, coarse | RCC, load |"
-  print "|---|---|---|---|---|---|---|"
+  print "| features | RCC, paper's way (5 to 95 %) | RCC, ours (5 to 95 %) | R2, paper's way | R2, ours | wrong pairs, ours | regret, ours: median / 90 % | RCC, shrunk | RCC, coarse | RCC, load |"
+  print "|---|---|---|---|---|---|---|---|---|---|"
   for (i = 1; i <= count["sets"]; i++) {
     set = names["sets", i]
-    if ((which "/same/ours/rcc", set) in value || (which "/load/ours/rcc", set) in value)
-      printf "| %s | %s | %s | %s | %s | %s | %s |\n", set, spread(which "/same/paper", "rcc", set), \
-        spread(which "/same/ours", "rcc", set), spread(which "/same/ours", "r2", set), \
-        spread(which "/same/ours", "mispredicted", set), spread(which "/coarse/ours", "rcc", set), \
-        spread(which "/load/ours", "rcc", set)
+    if ((same "/ours/rcc", set) in value || (which "/load/ours/rcc", set) in value)
+      printf "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", set, spread(same "/paper/rcc", set), \
+        spread(same "/ours/rcc", set), spread(same "/paper/r2", set), spread(same "/ours/r2", set), \
+        number(value[same "/ours/mispredicted", set]), regret(same "/ours/regret", set), \
+        number(value[which "/shrunk/ours/rcc", set]), number(value[which "/coarse/ours/rcc", set]), \
+        number(value[which "/load/ours/rcc", set])
   }
 }
 
-# Every claim that fails is to have one; other variants than the small one have no list of causes.
+# Every claim that fails is to have one, where causes are known at all.
 function cause_of(name) { return name in cause || !n_causes ? cause[name] : "not investigated" }
 
-function claims_table(   i, name) {
-  print "\n## Claims\n\n| claim | of what | source | paper | ours | | cause |\n|---|---|---|---|---|---|---|"
+function claims_table(   i, name, told, n_ours) {
+  print "\n## Claims\n\n| claim | of what | source | paper | by its protocol (5 to 95 %) | | by ours (5 to 95 %) | | best that noise allows | cause |"
+  print "|---|---|---|---|---|---|---|---|---|---|"
   for (i = 1; i <= n_claims; i++) {
     name = claim[i]
-    printf "| %s | %s | %s | %s | %s %s | %s | %s |\n", name, says[name], source[name], published[name], \
-      number(ours[name]), unit[name], verdict[name], verdict[name] == "does not hold" ? cause_of(name) : ""
+    told = "claim/" name
+    n_ours += value[told, "ours_agrees"]
+    printf "| %s | %s | %s | %s | %s%s | %s | %s | %s | %s | %s |\n", name, says[name], source[name], published[name], \
+      number(ours[name]), lower[name] == "" ? "" : " (" number(lower[name]) ".." number(upper[name]) ")", verdict[name], \
+      (told, "ours") in value ? number(value[told, "ours"]) " (" number(value[told, "ours_p5"]) ".." number(value[told, "ours_p95"]) ")" : "-", \
+      (told, "ours") in value ? (value[told, "ours_agrees"] ? "holds" : "does not hold") : "-", \
+      number(value[told, "noise_rcc"]), verdict[name] == "does not hold" ? cause_of(name) : ""
   }
-  printf "\n%d hold, %d do not, %d are not run: their studies are missing.\n", n_verdicts["agrees"], \
-    n_verdicts["differs"], n_verdicts["not run"]
+  printf "\n%d hold, %d do not, %d are not run: their studies are missing.  By our protocol %d of those about RCC and R2 hold.\n", \
+    n_verdicts["agrees"], n_verdicts["differs"], n_verdicts["not run"], n_ours
 }
 
-function variation_table(   i, key) {
+function variation_table(   i, key, noise) {
   print "\n## Times (figures 1 and 4)\n\n![times](variation.svg) ![prior features](prior.svg)\n"
-  print "| case | mappings | different times | best, ms | worst / best | upper / lower quartile |\n|---|---|---|---|---|---|"
+  print "| case | mappings | different times | best, ms | worst / best (of single replicas) | upper / lower quartile | replicas | RCC of one half of them against the other | of a perfect model |"
+  print "|---|---|---|---|---|---|---|---|---|"
   for (i = 1; i <= count["varied"]; i++) {
     key = "variation/" names["varied", i]
-    printf "| %s | %d | %d | %.4f | %.2f | %.2f |\n", names["varied", i], value[key, "mappings"], \
-      value[key, "distinct"], 1000 * value[key, "best_s"], value[key, "worst_to_best"], value[key, "q3_to_q1"]
+    noise = "noise/" names["varied", i]
+    printf "| %s | %d | %d | %.4f | %.2f (%.2f..%.2f) | %.2f | %d | %s | %s |\n", names["varied", i], value[key, "mappings"], \
+      value[key, "distinct"], 1000 * value[key, "best_s"], value[key, "worst_to_best"], value[key, "least"], \
+      value[key, "most"], value[key, "q3_to_q1"], value[noise, "replicas"], number(value[noise, "halves_rcc"]), \
+      number(value[noise, "noise_rcc"])
   }
 }
 
-function cost_table(   i, key, name) {
+function source_line(name, source, best, alone,   stem, set) {
+  stem = "score/" name "/" source "/ours"
+  set = alone == "" ? best_set(stem) : alone
+  if (set == "" || !((stem "/rcc", set) in value))
+    return
+  printf "| %s | %s | %s | %s (%s) | %s | %s |\n", name, source (alone == "" ? "" : ", " alone " alone"), \
+    seconds(value["cost/" name, source]), spread(stem "/rcc", set), set, \
+    source == "same" && alone == "" ? "" : number(best - value[stem "/rcc", set]), regret(stem "/regret", set)
+}
+
+function cost_table(   i, name, best, stem) {
   print "\n## What features cost, and what they are worth\n\n![RCC over cost](cost.svg)\n"
-  print "Seconds are a run's on the clock, beside others; RCC is the best of all sets, chosen after the fact.\n"
-  print "| case | same: s | coarse: s | load: s | same | coarse | load |\n|---|---|---|---|---|---|---|"
+  print "By our protocol; of each source the best set, chosen after the fact.  Seconds are of all runs of a mapping, on the clock and"
+  print "beside others.  Regret: how much slower than the best is the mapping that the model puts first, of those held out; median"
+  print "and 90 % over the splits.\n"
+  print "| case | features from | seconds | RCC | lost | regret |\n|---|---|---|---|---|---|"
   for (i = 1; i <= count["varied"]; i++) {
     name = names["varied", i]
-    key = "cost/" name
-    printf "| %s | %s | %s | %s | %s | %s | %s |\n", name, seconds(value[key, "same"]), \
-      seconds(value[key, "coarse"]), seconds(value[key, "load"]), best("score/" name "/same/ours"), best("score/" name "/coarse/ours"), \
-      best("score/" name "/load/ours")
+    stem = "score/" name "/same/ours"
+    best = value[stem "/rcc", best_set(stem)]
+    source_line(name, "same", best, "")
+    source_line(name, "shrunk", best, "")
+    source_line(name, "coarse", best, "")
+    source_line(name, "load", best, "")
+    source_line(name, "same", best, "max_bytes")
   }
-  if (count["coarsened"] > 0)
-    print "\n| case | coarse against exact: mean error of time | RCC of the two times |\n|---|---|---|"
-  for (i = 1; i <= count["coarsened"]; i++) {
-    key = "coarse/" names["coarsened", i]
-    printf "| %s | %.1f %% | %s |\n", names["coarsened", i], 100 * value[key, "mape"], number(value[key, "rcc"])
+  if (count["compared"] > 0)
+    print "\n| times of cheaper runs | mappings | mean error | RCC with those of the case |\n|---|---|---|---|"
+  for (i = 1; i <= count["compared"]; i++) {
+    name = names["compared", i]
+    printf "| %s | %d | %s | %s |\n", name, value[name, "mappings"], percent(value[name, "mape"]), number(value[name, "rcc"])
   }
+  print "\n`exact/CASE`: the case itself is shrunk, and compared with exact runs of some of its mappings."
 }
 
 function interval_table(   i, k, set, key) {
@@ -151,7 +192,7 @@ function interval_table(   i, k, set, key) {
     for (k = 1; k <= count["bounded_sets"]; k++) {
       set = names["bounded_sets", k]
       if ((key, set) in value)
-        printf " %.1f %% (%.1f %%) |", 100 * value[key, set], 100 * value[key "/half_width", set]
+        printf " %s (%s) |", percent(value[key, set]), percent(value[key "/half_width", set])
       else
         printf " - |"
     }
@@ -159,19 +200,32 @@ function interval_table(   i, k, set, key) {
   }
 }
 
+function studies_table(   i, word, all) {
+  print "\n## Studies\n\nHours are of one processor.\n\n```\n# hours; name, nodes, ranks per node, bytes, program, mappings, settings"
+  for (i = 1; i <= n_studies; i++) {
+    split(study[i], word, " ")
+    all += spent[word[1]]
+    printf "%6.2f  %s\n", spent[word[1]] / 3600, study[i]
+  }
+  printf "%6.2f  together\n```\n", all / 3600
+}
+
 END {
   print "# Which mapping is fast: the SC13 study on simulated runs\n"
-  print "Made by `validation/sc13/run`. A case is a study and a program. Paper's way: one split of a third,"
-  print "ten trees. Ours: 50 splits by mapping, 100 trees, median and quartiles. `numbers.csv` has every number."
+  print "Made by `validation/sc13/run`. A case is a study: a size, a scale and a program, with a sample per mapping. The paper's"
+  print "protocol is one split of a third and ten trees: 200 such splits tell where its numbers would lie by chance. Ours has 50"
+  print "splits by mapping and 100 trees. `numbers.csv` has every number."
   claims_table()
   variation_table()
   cost_table()
   interval_table()
-  print "\n## Prediction (figures 5 to 8, 10 to 14)\n\n![predicted and observed](predictions.svg)"
+  print "\n## Prediction (figures 3, 5 to 8, 10 to 14)\n"
+  print "![a tree and the leaves of ten](tree.svg)\n"
+  for (i = 5; i <= 13; i++)
+    if (i != 9)
+      printf "![figure %d](figure-%d.svg)\n", i, i
+  print "\n![predicted and observed](predictions.svg)"
   for (i = 1; i <= count["scored"]; i++)
     scores_of(names["scored", i], names["scored", i])
-  print "\n## Studies\n\n```\n# name, nodes, ranks per node, bytes, grain, iterations, mappings, programs, networks"
-  for (i = 1; i <= n_studies; i++)
-    print study[i]
-  print "```"
+  studies_table()
 }

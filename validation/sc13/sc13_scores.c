@@ -1,15 +1,36 @@
 /* sc13_scores.c - scores of the sets of features as predictors of the times of mappings.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "predictors/forest/work_threads.h"
 #include "predictors/scoring/feature_sets.h"
+#include "predictors/table/samples.h"
 #include "validation/sc13/sc13.h"
 
 #include <math.h>
 #include <string.h>
 
-const Sc13Protocol sc13_protocols[SC13_N_PROTOCOLS] = { { "paper", 1, 10 }, { "ours", 50, 100 } };
+const Sc13Protocol sc13_protocols[SC13_N_PROTOCOLS] = { { "paper", 200, 10, false },
+                                                        { "ours", 50, 100, true } };
 
-#define SEEDS 10 /* forests of a transfer, which draws no samples */
+/* --- The book --- */
+
+void
+sc13_book_init (Sc13Book *book, GString *details)
+{
+  *book = (Sc13Book){
+    .numbers = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free),
+    .splits =
+        g_hash_table_new_full (g_str_hash, g_str_equal, g_free, (GDestroyNotify) g_array_unref),
+    .details = details,
+  };
+}
+
+void
+sc13_book_clear (Sc13Book *book)
+{
+  g_clear_pointer (&book->numbers, g_hash_table_unref);
+  g_clear_pointer (&book->splits, g_hash_table_unref);
+}
 
 void
 sc13_tell (Sc13Book *book, const char *series, const char *point, double value, const char *unit)
@@ -27,6 +48,16 @@ sc13_told (const Sc13Book *book, const char *series, const char *point)
 
   return value == NULL ? (double) NAN : *value;
 }
+
+const GArray *
+sc13_told_splits (const Sc13Book *book, const char *series, const char *point)
+{
+  g_autofree char *key = g_strconcat (series, ",", point, NULL);
+
+  return g_hash_table_lookup (book->splits, key);
+}
+
+/* --- Samples --- */
 
 PredictSamples *
 sc13_features (const Sc13Samples *samples, Sc13Source source, const char *const *features,
@@ -63,127 +94,187 @@ sc13_features (const Sc13Samples *samples, Sc13Source source, const char *const 
   return made;
 }
 
-enum { RCC, R2, MISPREDICTED, N_SCORES };
+/* --- Scores --- */
+
+/* What is scored: samples that are held out of `from`, or all of `to` (NULL: the former). */
+typedef struct {
+  Sc13Book *book;
+  const Sc13Samples *from, *to;
+  gboolean normalized;
+} Question;
 
 static void
-tell_scores (Sc13Book *book, const char *kind, const char *name, Sc13Source source,
-             const Sc13Protocol *protocol, const char *point, const PredictSpread spreads[N_SCORES])
+tell_splits (const Question *question, Sc13Source source, const Sc13Protocol *protocol,
+             const char *score, const char *point, GArray *values)
 {
-  static const char *const names[N_SCORES] = { "rcc", "r2", "mispredicted" };
+  g_autofree char *series = g_strdup_printf (
+      "%s/%s%s/%s/%s/%s", question->to == NULL ? "score" : "transfer",
+      question->to == NULL ? question->from->name : question->to->name,
+      question->normalized ? "_normalized" : "", sc13_source_names[source], protocol->name, score);
+  bool is_regret = strcmp (score, "regret") == 0;
+  g_autofree double *sorted = g_memdup2 (values->data, values->len * sizeof (double));
+  const char *unit = strcmp (score, "mispredicted") == 0 ? "pairs" : "";
+  PredictSpread spread = predict_spread (sorted, values->len);
 
-  for (guint i = 0; i < N_SCORES; i++) {
-    g_autofree char *series = g_strdup_printf ("%s/%s/%s/%s/%s", kind, name,
-                                               sc13_source_names[source], protocol->name, names[i]);
-    g_autofree char *lower = g_strconcat (series, "_q1", NULL);
-    g_autofree char *upper = g_strconcat (series, "_q3", NULL);
-    const char *unit = i == MISPREDICTED ? "pairs" : "";
+  g_hash_table_insert (question->book->splits, g_strconcat (series, ",", point, NULL),
+                       g_array_ref (values));
+  sc13_tell (question->book, series, point, spread.median, unit);
+  for (guint end = 0; end < 2; end++) {
+    static const double shares[] = { 0.05, 0.95 };
+    g_autofree char *name = g_strconcat (series,
+                                         is_regret  ? "_p90"
+                                         : end == 0 ? "_p5"
+                                                    : "_p95",
+                                         NULL);
 
-    sc13_tell (book, series, point, spreads[i].median, unit);
-    if (protocol->repeats == 1)
-      continue;
-    sc13_tell (book, lower, point, spreads[i].lower_quartile, unit);
-    sc13_tell (book, upper, point, spreads[i].upper_quartile, unit);
+    if (!is_regret || end == 0)
+      sc13_tell (question->book, name, point,
+                 isnan (spread.median)
+                     ? (double) NAN
+                     : predict_quantile (sorted, values->len, is_regret ? 0.9 : shares[end]),
+                 unit);
   }
 }
 
-/* Scores of one set on samples that are held out. */
+static void
+tell_scores (const Question *question, Sc13Source source, const Sc13Protocol *protocol,
+             const char *point, const PredictScores *scores, guint n)
+{
+  static const struct {
+    const char *name;
+    gsize offset;
+  } told[] = { { "rcc", G_STRUCT_OFFSET (PredictScores, rcc) },
+               { "r2", G_STRUCT_OFFSET (PredictScores, r2) },
+               { "mispredicted", G_STRUCT_OFFSET (PredictScores, mispredicted) },
+               { "regret", G_STRUCT_OFFSET (PredictScores, regret) } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (told); i++) {
+    g_autoptr (GArray) values = g_array_sized_new (FALSE, FALSE, sizeof (double), n);
+
+    for (guint k = 0; k < n; k++)
+      g_array_append_vals (values, (const char *) &scores[k] + told[i].offset, 1);
+    tell_splits (question, source, protocol, told[i].name, point, values);
+  }
+}
+
+/* A forest for each seed, learned from all of `seen` and applied to all of `unseen`. */
+typedef struct {
+  const PredictSamples *seen, *unseen;
+  const PredictSettings *settings;
+  PredictScores *scores; /* [seeds] */
+  GError **errors;       /* [seeds] */
+} Transfer;
+
+static void
+transfer_once (void *data, guint seed)
+{
+  Transfer *transfer = data;
+  PredictSettings settings = *transfer->settings;
+  g_autofree double *predicted = g_new (double, transfer->unseen->n_samples);
+  g_autoptr (PredictFitted) fitted = NULL;
+
+  settings.seed = seed + 1;
+  settings.threads = 1;
+  fitted = predict_fit (transfer->seen, &settings, NULL, NULL, NULL, &transfer->errors[seed]);
+  if (fitted == NULL)
+    return;
+  predict_fitted_predict (fitted, transfer->unseen, 1, predicted, NULL);
+  transfer->scores[seed] =
+      predict_score (transfer->unseen->y, predicted, transfer->unseen->n_samples);
+}
+
+/* Samples are held out by mapping, or each by itself. */
 static gboolean
-score_set (Sc13Book *book, const Sc13Samples *from, Sc13Source source, const char *name,
+hold_out (const Sc13Samples *from, const PredictSamples *samples, const PredictSettings *settings,
+          const Sc13Protocol *protocol, PredictEvaluation *evaluation, GError **error)
+{
+  const PredictTrial trial = { .repeats = protocol->repeats, .test_share = 1.0 / 3, .seed = 1 };
+  g_autofree uint32_t *alone = g_new (uint32_t, samples->n_samples);
+
+  for (uint32_t i = 0; i < samples->n_samples; i++)
+    alone[i] = i;
+  return predict_evaluate (samples, protocol->by_mapping ? from->group : alone,
+                           protocol->by_mapping ? from->n_groups : (uint32_t) samples->n_samples,
+                           settings, &trial, evaluation, NULL, NULL, error);
+}
+
+static gboolean
+score_set (const Question *question, Sc13Source source, const char *name,
            const char *const *features, GError **error)
 {
-  g_autoptr (PredictSamples) samples =
-      sc13_features (from, source, features, strcmp (name, "all") == 0);
-
-  for (guint i = 0; samples != NULL && i < SC13_N_PROTOCOLS; i++) {
-    PredictSettings settings = predict_settings_default (PREDICT_EXTRA_TREES);
-    const PredictTrial trial = { .repeats = sc13_protocols[i].repeats,
-                                 .test_share = 1.0 / 3,
-                                 .seed = 1 };
-    g_auto (PredictEvaluation) evaluation = { 0 };
-
-    settings.trees = sc13_protocols[i].trees;
-    if (!predict_evaluate (samples, from->group, from->n_groups, &settings, &trial, &evaluation,
-                           NULL, NULL, error))
-      return FALSE;
-    tell_scores (book, "score", from->name, source, &sc13_protocols[i], name,
-                 (const PredictSpread[N_SCORES]){ evaluation.scores[PREDICT_RCC],
-                                                  evaluation.scores[PREDICT_R2],
-                                                  evaluation.mispredicted });
-  }
-  return TRUE;
-}
-
-/* Scores of one set, learned from some samples, on others. */
-static gboolean
-transfer_set (Sc13Book *book, const Sc13Samples *from, const Sc13Samples *to, Sc13Source source,
-              const char *name, const char *const *features, GError **error)
-{
+  const Sc13Samples *from = question->from, *to = question->to;
   gboolean all = strcmp (name, "all") == 0;
   g_autoptr (PredictSamples) seen = sc13_features (from, source, features, all);
-  g_autoptr (PredictSamples) unseen = sc13_features (to, source, features, all);
-  g_autofree double *predicted = NULL;
+  g_autoptr (PredictSamples) unseen = to == NULL ? NULL : sc13_features (to, source, features, all);
 
-  if (seen == NULL || unseen == NULL || seen->n_features != unseen->n_features)
+  if (seen == NULL || (to != NULL && (unseen == NULL || seen->n_features != unseen->n_features)))
     return TRUE;
-  predicted = g_new (double, unseen->n_samples);
+  if (question->normalized) {
+    predict_samples_normalize (seen, from->set, from->n_sets);
+    if (unseen != NULL)
+      predict_samples_normalize (unseen, to->set, to->n_sets);
+  }
   for (guint i = 0; i < SC13_N_PROTOCOLS; i++) {
-    guint n = sc13_protocols[i].repeats == 1 ? 1 : SEEDS;
+    const Sc13Protocol *protocol = &sc13_protocols[i];
     PredictSettings settings = predict_settings_default (PREDICT_EXTRA_TREES);
-    double rcc[SEEDS], r2[SEEDS], mispredicted[SEEDS];
 
-    settings.trees = sc13_protocols[i].trees;
-    for (guint seed = 0; seed < n; seed++) {
-      g_autoptr (PredictFitted) fitted = NULL;
-      PredictScores scores;
+    settings.trees = protocol->trees;
+    if (unseen == NULL) {
+      g_auto (PredictEvaluation) evaluation = { 0 };
 
-      settings.seed = seed + 1;
-      if ((fitted = predict_fit (seen, &settings, NULL, NULL, NULL, error)) == NULL)
+      if (!hold_out (from, seen, &settings, protocol, &evaluation, error))
         return FALSE;
-      predict_fitted_predict (fitted, unseen, 0, predicted, NULL);
-      scores = predict_score (unseen->y, predicted, unseen->n_samples);
-      rcc[seed] = scores.rcc;
-      r2[seed] = scores.r2;
-      mispredicted[seed] = scores.mispredicted;
+      tell_scores (question, source, protocol, name, evaluation.tests, evaluation.n_tests);
+    } else {
+      const PredictWorkShare stretch = { NULL, NULL, 0, 1 };
+      g_autofree PredictScores *scores = g_new0 (PredictScores, protocol->repeats);
+      g_autofree GError **errors = g_new0 (GError *, protocol->repeats);
+      Transfer transfer = { seen, unseen, &settings, scores, errors };
+
+      predict_work (transfer_once, &transfer, protocol->repeats, predict_threads (&settings),
+                    &stretch);
+      if (!predict_first_error (errors, protocol->repeats, error))
+        return FALSE;
+      tell_scores (question, source, protocol, name, scores, protocol->repeats);
     }
-    tell_scores (book, "transfer", to->name, source, &sc13_protocols[i], name,
-                 (const PredictSpread[N_SCORES]){ predict_spread (rcc, n), predict_spread (r2, n),
-                                                  predict_spread (mispredicted, n) });
   }
   return TRUE;
 }
 
-/* Each feature alone and each named set, from every source; to NULL: scores of held-out samples. */
+/* Each feature alone and each named set, from every source. */
 static gboolean
-score_all (Sc13Book *book, const Sc13Samples *from, const Sc13Samples *to, GError **error)
+score_all (const Question *question, GError **error)
 {
-  for (Sc13Source source = 0; source < SC13_N_SOURCES; source++) {
-    guint n_sets = 0;
+  guint n_sets = 0;
 
-    while (predict_feature_sets[n_sets].name != NULL)
-      n_sets++;
+  while (predict_feature_sets[n_sets].name != NULL)
+    n_sets++;
+  for (Sc13Source source = 0; source < SC13_N_SOURCES; source++)
     for (guint i = 0; i < SIM_N_FEATURES + n_sets; i++) {
       const char *const one[] = { i < SIM_N_FEATURES ? sim_feature_name (i) : NULL, NULL };
       const PredictFeatureSet *set =
           i < SIM_N_FEATURES ? NULL : &predict_feature_sets[i - SIM_N_FEATURES];
-      const char *name = set != NULL ? set->name : *one;
-      const char *const *features = set != NULL ? set->features : one;
 
-      if (!(to == NULL ? score_set (book, from, source, name, features, error)
-                       : transfer_set (book, from, to, source, name, features, error)))
+      if (!score_set (question, source, set != NULL ? set->name : *one,
+                      set != NULL ? set->features : one, error))
         return FALSE;
     }
-  }
   return TRUE;
 }
 
 gboolean
-sc13_score (Sc13Book *book, const Sc13Samples *samples, GError **error)
+sc13_score (Sc13Book *book, const Sc13Samples *samples, gboolean normalized, GError **error)
 {
-  return samples->n_groups < SC13_LEAST_GROUPS || score_all (book, samples, NULL, error);
+  const Question question = { book, samples, NULL, normalized };
+
+  return samples->n_groups < SC13_LEAST_GROUPS || score_all (&question, error);
 }
 
 gboolean
-sc13_transfer (Sc13Book *book, const Sc13Samples *from, const Sc13Samples *to, GError **error)
+sc13_transfer (Sc13Book *book, const Sc13Samples *from, const Sc13Samples *to, gboolean normalized,
+               GError **error)
 {
-  return score_all (book, from, to, error);
+  const Question question = { book, from, to, normalized };
+
+  return score_all (&question, error);
 }

@@ -1,19 +1,22 @@
 /* sc13_stores.c - the cases of the SC13 study, from its stores.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "study/replicas.h"
 #include "study/store/store.h"
 #include "validation/sc13/sc13.h"
 
+#include <math.h>
 #include <string.h>
 
-#define COARSE "coarse."
+const char *const sc13_source_names[SC13_N_SOURCES] = { "same", "shrunk", "coarse", "load" };
 
-const char *const sc13_source_names[SC13_N_SOURCES] = { "same", "coarse", "load" };
+#define EXACT SC13_N_SOURCES /* what a study is for, beside the sources */
 
 /* While stores are read. */
 typedef struct {
   Sc13Stores *stores;
-  GHashTable *others; /* other_key() -> StudyRow of a source that is not observed, borrowed */
+  GPtrArray *rows;    /* of all stores */
+  GHashTable *copies; /* copies_key() -> GPtrArray of its replicas, borrowed rows */
   GHashTable *names;  /* of the studies read */
 } Reading;
 
@@ -23,7 +26,11 @@ sc13_samples_free (Sc13Samples *samples)
   for (guint i = 0; i < SC13_N_SOURCES; i++)
     if (samples->rows[i] != NULL)
       g_ptr_array_unref (samples->rows[i]);
+  if (samples->exact != NULL)
+    g_ptr_array_unref (samples->exact);
+  g_free (samples->draws);
   g_free (samples->group);
+  g_free (samples->set);
   g_free (samples->name);
   g_free (samples);
 }
@@ -32,8 +39,14 @@ void
 sc13_stores_free (Sc13Stores *stores)
 {
   g_ptr_array_unref (stores->cases);
-  g_ptr_array_unref (stores->rows);
   g_free (stores);
+}
+
+static void
+row_free (gpointer row)
+{
+  if (row != NULL)
+    study_row_free (row);
 }
 
 static Sc13Samples *
@@ -59,29 +72,64 @@ find_case (const Sc13Stores *stores, const char *name)
 }
 
 static char *
-other_key (const char *name, Sc13Source source, const StudyRow *row)
+copies_key (const char *name, guint purpose, const StudyRow *row)
 {
-  return g_strdup_printf ("%s %s %s", name, sc13_source_names[source], row->mapping_hash);
+  return g_strdup_printf ("%s %u %s", name, purpose, row->mapping_hash);
 }
 
-/* Adds a row to its case: "16k.halo2d" for the store "16k" and a trace "gen:halo2d:...". */
+/* What a study's runs are for, of which *name is then the rest: "load.16k.halo2d". */
+static guint
+purpose_of (const char **name)
+{
+  for (guint purpose = SC13_SHRUNK; purpose <= EXACT; purpose++) {
+    const char *word = purpose == EXACT ? "exact" : sc13_source_names[purpose];
+
+    if (g_str_has_prefix (*name, word) && (*name)[strlen (word)] == '.') {
+      *name += strlen (word) + 1;
+      return purpose;
+    }
+  }
+  return SC13_SAME;
+}
+
+/* "16k.halo2d" of a study "16k.halo2d", or of "16k" with a trace "gen:halo2d:..."; g_free(). */
+static char *
+case_name (const char *study, const StudyRow *row)
+{
+  g_auto (GStrv) parts = g_strsplit (row->trace, ":", 3);
+  const char *program = g_strv_length (parts) < 2 ? row->trace : parts[1];
+  g_autofree char *suffix = g_strconcat (".", program, NULL);
+
+  return strcmp (study, program) == 0 || g_str_has_suffix (study, suffix)
+             ? g_strdup (study)
+             : g_strconcat (study, suffix, NULL);
+}
+
 static void
 add_row (Reading *reading, const char *study, StudyRow *row)
 {
-  bool is_coarse = g_str_has_prefix (study, COARSE), is_load = strcmp (row->network, "load") == 0;
-  g_auto (GStrv) parts = g_strsplit (row->trace, ":", 3);
-  g_autofree char *name = g_strdup_printf ("%s.%s", is_coarse ? study + strlen (COARSE) : study,
-                                           g_strv_length (parts) < 2 ? row->trace : parts[1]);
-  Sc13Samples *samples = find_case (reading->stores, name);
+  bool is_load = strcmp (row->network, "load") == 0;
+  guint purpose = purpose_of (&study);
+  g_autofree char *name = case_name (study, row), *key = NULL;
+  GPtrArray *copies;
+  Sc13Samples *samples;
 
   if (row->status != STUDY_DONE || !(is_load || strcmp (row->network, "packet") == 0))
     return;
-  if (is_coarse || is_load) {
-    g_hash_table_replace (reading->others, other_key (name, is_load ? SC13_LOAD : SC13_COARSE, row),
-                          row);
+  if (is_load)
+    purpose = SC13_LOAD;
+  key = copies_key (name, purpose, row);
+  copies = g_hash_table_lookup (reading->copies, key);
+  if (copies != NULL) {
+    g_ptr_array_add (copies, row);
     return;
   }
-  if (samples == NULL)
+  copies = g_ptr_array_new ();
+  g_ptr_array_add (copies, row);
+  g_hash_table_insert (reading->copies, g_steal_pointer (&key), copies);
+  if (purpose != SC13_SAME)
+    return;
+  if ((samples = find_case (reading->stores, name)) == NULL)
     g_ptr_array_add (reading->stores->cases, samples = samples_new (name));
   g_ptr_array_add (samples->rows[SC13_SAME], row);
 }
@@ -103,26 +151,48 @@ read_store (Reading *reading, const char *path, GError **error)
   }
   for (guint i = 0; i < rows->len; i++)
     add_row (reading, name, g_ptr_array_index (rows, i));
-  g_ptr_array_extend_and_steal (reading->stores->rows, g_steal_pointer (&rows));
+  g_ptr_array_extend_and_steal (reading->rows, g_steal_pointer (&rows));
   return TRUE;
 }
 
-/* The rows of a source for the mappings of a case; NULL unless each mapping has one. */
-static void
-find_others (const Reading *reading, Sc13Samples *samples, Sc13Source source)
+/* The means of each mapping's replicas for a purpose; NULL unless each mapping has some, or, of exact
+ * runs, any has. */
+static GPtrArray *
+means_of (const Reading *reading, const Sc13Samples *samples, const GPtrArray *observed,
+          guint purpose)
 {
-  g_autoptr (GPtrArray) others = g_ptr_array_new ();
-  const GPtrArray *observed = samples->rows[SC13_SAME];
+  g_autoptr (GPtrArray) means = g_ptr_array_new_with_free_func (row_free);
+  guint n_known = 0;
 
   for (guint i = 0; i < observed->len; i++) {
-    g_autofree char *key = other_key (samples->name, source, g_ptr_array_index (observed, i));
-    StudyRow *other = g_hash_table_lookup (reading->others, key);
+    g_autofree char *key = copies_key (samples->name, purpose, g_ptr_array_index (observed, i));
+    const GPtrArray *copies = g_hash_table_lookup (reading->copies, key);
 
-    if (other == NULL)
-      return;
-    g_ptr_array_add (others, other);
+    g_ptr_array_add (means, copies != NULL ? study_rows_mean (copies) : NULL);
+    n_known += copies != NULL;
   }
-  samples->rows[source] = g_steal_pointer (&others);
+  return n_known == observed->len || (purpose == EXACT && n_known > 0) ? g_steal_pointer (&means)
+                                                                       : NULL;
+}
+
+/* The times of the replicas of each sample. */
+static void
+find_draws (const Reading *reading, Sc13Samples *samples, const GPtrArray *observed)
+{
+  for (guint pass = 0; pass < 2; pass++) {
+    for (guint i = 0; i < observed->len; i++) {
+      g_autofree char *key = copies_key (samples->name, SC13_SAME, observed->pdata[i]);
+      const GPtrArray *copies = g_hash_table_lookup (reading->copies, key);
+
+      if (pass == 0)
+        samples->n_draws = MAX (samples->n_draws, copies->len);
+      for (guint k = 0; pass == 1 && k < samples->n_draws; k++)
+        samples->draws[i * samples->n_draws + k] =
+            k < copies->len ? ((const StudyRow *) copies->pdata[k])->time_s : (double) NAN;
+    }
+    if (pass == 0)
+      samples->draws = g_new (double, (gsize) observed->len * samples->n_draws);
+  }
 }
 
 /* Samples of one mapping share a group. */
@@ -150,21 +220,27 @@ Sc13Stores *
 sc13_stores_read (const char *const *paths, GError **error)
 {
   g_autoptr (Sc13Stores) stores = g_new0 (Sc13Stores, 1);
-  g_autoptr (GHashTable) others = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func ((GDestroyNotify) study_row_free);
+  g_autoptr (GHashTable) copies =
+      g_hash_table_new_full (g_str_hash, g_str_equal, g_free, (GDestroyNotify) g_ptr_array_unref);
   g_autoptr (GHashTable) names = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-  Reading reading = { stores, others, names };
+  Reading reading = { stores, rows, copies, names };
 
-  stores->rows = g_ptr_array_new_with_free_func ((GDestroyNotify) study_row_free);
   stores->cases = g_ptr_array_new_with_free_func ((GDestroyNotify) sc13_samples_free);
   for (; *paths != NULL; paths++)
     if (!read_store (&reading, *paths, error))
       return NULL;
   for (guint i = 0; i < stores->cases->len; i++) {
     Sc13Samples *samples = g_ptr_array_index (stores->cases, i);
+    g_autoptr (GPtrArray) observed = g_steal_pointer (&samples->rows[SC13_SAME]);
 
-    find_others (&reading, samples, SC13_COARSE);
-    find_others (&reading, samples, SC13_LOAD);
+    find_draws (&reading, samples, observed);
+    for (guint source = 0; source < SC13_N_SOURCES; source++)
+      samples->rows[source] = means_of (&reading, samples, observed, source);
+    samples->exact = means_of (&reading, samples, observed, EXACT);
     number_mappings (samples);
+    samples->set = g_new0 (uint32_t, observed->len);
+    samples->n_sets = 1;
   }
   return g_steal_pointer (&stores);
 }
@@ -173,14 +249,22 @@ Sc13Samples *
 sc13_pool (const Sc13Stores *stores, const char *name, const char *const *cases)
 {
   g_autoptr (Sc13Samples) pool = samples_new (name);
+  guint n = 0;
 
   for (guint i = 0; cases[i] != NULL; i++) {
     const Sc13Samples *samples = find_case (stores, cases[i]);
+    guint n_more;
 
     if (samples == NULL)
       return NULL;
+    n_more = samples->rows[SC13_SAME]->len;
+    pool->set = g_renew (uint32_t, pool->set, n + n_more);
+    for (guint k = n; k < n + n_more; k++)
+      pool->set[k] = i;
+    n += n_more;
+    pool->n_sets = i + 1;
     /* A source that one case lacks, the pool lacks. */
-    for (Sc13Source source = 0; source < SC13_N_SOURCES; source++) {
+    for (guint source = 0; source < SC13_N_SOURCES; source++) {
       if (i == 0 && pool->rows[source] == NULL)
         pool->rows[source] = g_ptr_array_new ();
       if (pool->rows[source] != NULL && samples->rows[source] != NULL)

@@ -29,6 +29,7 @@ made_up_row (const char *network, guint i, double factor)
   row->network = g_strdup (network);
   row->time_s = (1 + i) * factor;
   row->wall_s = 0.5;
+  row->replica = 0;
   for (guint feature = 0; feature < SIM_N_FEATURES; feature++)
     row->features[feature] = (1 + i) * (1 + i);
   return row;
@@ -81,7 +82,11 @@ test_cases (void)
   samples = g_ptr_array_index (stores->cases, 0);
   g_assert_cmpstr (samples->name, ==, "16k.halo2d");
   g_assert_cmpuint (samples->n_groups, ==, N_MAPPINGS);
+  g_assert_null (samples->rows[SC13_SHRUNK]);
+  g_assert_null (samples->exact);
   for (Sc13Source source = 0; source < SC13_N_SOURCES; source++) {
+    if (source == SC13_SHRUNK)
+      continue;
     g_assert_nonnull (samples->rows[source]);
     g_assert_cmpuint (samples->rows[source]->len, ==, N_MAPPINGS);
     for (guint i = 0; i < N_MAPPINGS; i++) {
@@ -92,6 +97,47 @@ test_cases (void)
       g_assert_cmpuint (samples->group[i], ==, i);
     }
   }
+}
+
+/* Replicas of a mapping are one sample, their mean; what a study is for stands before the case, which
+ * the program ends; exact runs may be of some mappings only. */
+static void
+test_replicas_and_purposes (void)
+{
+  g_autofree char *shrunk = made_up_store ("large.halo2d", packet, N_MAPPINGS, 1);
+  g_autofree char *exact = made_up_store ("exact.large.halo2d", packet, 2, 1.25);
+  g_autoptr (StudyStore) store = fixture_open (shrunk, STUDY_STORE_WRITE);
+  g_autoptr (GPtrArray) rows = study_store_rows (store, FALSE, NULL);
+  g_autoptr (Sc13Stores) stores = NULL;
+  const Sc13Samples *samples;
+  const StudyRow *mean;
+
+  for (guint i = 0; i < N_MAPPINGS; i++) {
+    StudyRow *row = made_up_row ("packet", i, 1);
+
+    g_free (row->key);
+    row->key = fixture_key (500 + i);
+    row->replica = 1;
+    row->time_s += 0.5;
+    row->features[SIM_FEATURE_MAX_BYTES] += 3;
+    g_ptr_array_add (rows, row);
+  }
+  fixture_put (store, (StudyRow *const *) rows->pdata + N_MAPPINGS, N_MAPPINGS, NULL);
+  study_store_set_plan (store, "large.halo2d", "", (StudyRow *const *) rows->pdata, rows->len,
+                        NULL);
+  stores = read_stores (exact, shrunk);
+  g_assert_cmpuint (stores->cases->len, ==, 1);
+  samples = g_ptr_array_index (stores->cases, 0);
+  g_assert_cmpstr (samples->name, ==, "large.halo2d");
+  g_assert_cmpuint (samples->rows[SC13_SAME]->len, ==, N_MAPPINGS);
+  g_assert_cmpuint (samples->n_draws, ==, 2);
+  g_assert_cmpfloat (samples->draws[2 * 2], ==, 3);
+  g_assert_cmpfloat (samples->draws[2 * 2 + 1], ==, 3.5);
+  mean = g_ptr_array_index (samples->rows[SC13_SAME], 2);
+  g_assert_cmpfloat (mean->time_s, ==, 3.25);
+  g_assert_cmpfloat (mean->features[SIM_FEATURE_MAX_BYTES], ==, 10.5);
+  g_assert_cmpfloat (((StudyRow *) samples->exact->pdata[1])->time_s, ==, 2.5);
+  g_assert_null (samples->exact->pdata[2]);
 }
 
 static void
@@ -135,6 +181,9 @@ test_pools (void)
   g_assert_null (pool->rows[SC13_LOAD]);
   g_assert_cmpuint (pool->n_groups, ==, N_MAPPINGS);
   g_assert_cmpuint (pool->group[N_MAPPINGS + 2], ==, 2);
+  g_assert_cmpuint (pool->n_sets, ==, 2);
+  g_assert_cmpuint (pool->set[N_MAPPINGS - 1], ==, 0);
+  g_assert_cmpuint (pool->set[N_MAPPINGS], ==, 1);
 }
 
 /* Times 1 .. 6 s; the coarse ones are a quarter longer and in the same order. */
@@ -144,10 +193,10 @@ test_numbers (void)
   g_autofree char *exact = made_up_store ("16k", packet, N_MAPPINGS, 1);
   g_autofree char *coarse = made_up_store ("coarse.16k", packet, N_MAPPINGS, 1.25);
   g_autoptr (Sc13Stores) stores = read_stores (exact, coarse);
-  g_autoptr (GHashTable) numbers = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
-  Sc13Book book = { numbers, NULL };
+  g_auto (Sc13Book) book = { 0 };
   g_autoptr (GError) error = NULL;
 
+  sc13_book_init (&book, NULL);
   g_assert_true (sc13_draw (&book, g_ptr_array_index (stores->cases, 0), &error));
   g_assert_no_error (error);
   g_assert_cmpfloat (sc13_told (&book, "variation/16k.halo2d", "worst_to_best"), ==, 6);
@@ -160,6 +209,11 @@ test_numbers (void)
   g_assert_cmpfloat (sc13_told (&book, "coarse/16k.halo2d", "rcc"), ==, 1);
   g_assert_cmpfloat_with_epsilon (sc13_told (&book, "coarse/16k.halo2d", "mape"), 0.25, 1e-12);
   g_assert_true (isnan (sc13_told (&book, "cost/16k.halo2d", "load")));
+  g_assert_cmpfloat (sc13_told (&book, "noise/16k.halo2d", "replicas"), ==, 1);
+  g_assert_cmpfloat (sc13_told (&book, "variation/16k.halo2d", "most"), ==, 6);
+  /* The first tree's root is the mean of all. */
+  g_assert_cmpfloat (sc13_told (&book, "tree/16k.halo2d/0", "value"), ==, 3.5);
+  g_assert_cmpfloat (sc13_told (&book, "leaf/16k.halo2d/0", "x_from"), ==, 1);
 }
 
 /* About nine of ten, of mappings that were not learned from; of few mappings nothing is promised. */
@@ -169,10 +223,10 @@ test_intervals (void)
   g_autofree char *many = made_up_store ("16k", packet, 60, 1);
   g_autofree char *few = made_up_store ("large", packet, N_MAPPINGS, 1);
   g_autoptr (Sc13Stores) stores = read_stores (many, few);
-  g_autoptr (GHashTable) numbers = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
-  Sc13Book book = { numbers, NULL };
+  g_auto (Sc13Book) book = { 0 };
   g_autoptr (GError) error = NULL;
 
+  sc13_book_init (&book, NULL);
   for (guint i = 0; i < stores->cases->len; i++)
     g_assert_true (sc13_cover (&book, g_ptr_array_index (stores->cases, i), &error));
   g_assert_no_error (error);
@@ -189,18 +243,46 @@ test_transfer (void)
   g_autofree char *low = made_up_store ("low", packet, N_MAPPINGS, 1);
   g_autofree char *high = made_up_store ("high", packet, N_MAPPINGS, 2);
   g_autoptr (Sc13Stores) stores = read_stores (low, high);
-  g_autoptr (GHashTable) numbers = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
-  Sc13Book book = { numbers, NULL };
+  g_auto (Sc13Book) book = { 0 };
   g_autoptr (GError) error = NULL;
 
+  sc13_book_init (&book, NULL);
   g_assert_true (sc13_transfer (&book, g_ptr_array_index (stores->cases, 0),
-                                g_ptr_array_index (stores->cases, 1), &error));
+                                g_ptr_array_index (stores->cases, 1), FALSE, &error));
   g_assert_no_error (error);
   g_assert_cmpfloat (sc13_told (&book, "transfer/high.halo2d/same/ours/rcc", "H3"), ==, 1);
   /* Sums of squares of 1 .. 6 and of 2, 4 .. 12 about their mean: 1 - 91 / 70. */
   g_assert_cmpfloat_with_epsilon (sc13_told (&book, "transfer/high.halo2d/same/paper/r2", "all"),
                                   1 - 91.0 / 70, 1e-9);
   g_assert_true (isnan (sc13_told (&book, "transfer/high.halo2d/load/ours/rcc", "H3")));
+}
+
+/* Two sets of the same mappings, one a hundred times as slow: in units of their means they are the
+ * same, and one predicts the other. */
+static void
+test_normalized (void)
+{
+  static const char *const both[] = { "16k.halo2d", "large.halo2d", NULL };
+  g_autofree char *small = made_up_store ("16k", packet, 30, 1);
+  g_autofree char *large = made_up_store ("large", packet, 30, 100);
+  g_autoptr (Sc13Stores) stores = read_stores (small, large);
+  g_autoptr (Sc13Samples) pool = sc13_pool (stores, "both", both);
+  g_auto (Sc13Book) book = { 0 };
+  g_autoptr (GError) error = NULL;
+
+  sc13_book_init (&book, NULL);
+  g_assert_true (sc13_score (&book, pool, TRUE, &error));
+  g_assert_true (sc13_score (&book, pool, FALSE, &error));
+  g_assert_no_error (error);
+  g_assert_cmpfloat (sc13_told (&book, "score/both_normalized/same/ours/rcc", "max_bytes"), >,
+                     0.95);
+  /* The features of both sets are equal: they cannot tell a hundredfold. */
+  g_assert_cmpfloat (sc13_told (&book, "score/both/same/ours/rcc", "max_bytes"), <, 0.8);
+  g_assert_cmpuint (sc13_told_splits (&book, "score/both/same/paper/rcc", "H1")->len, ==, 200);
+  g_assert_cmpfloat (sc13_told (&book, "score/both/same/paper/rcc_p5", "H1"), <=,
+                     sc13_told (&book, "score/both/same/paper/rcc", "H1"));
+  g_assert_cmpfloat (sc13_told (&book, "score/both_normalized/same/ours/regret_p90", "max_bytes"),
+                     >=, 0);
 }
 
 int
@@ -213,6 +295,9 @@ main (int argc, char **argv)
   fixture_add_test ("/validation/sc13/pools", test_pools, "x", &folder, &path);
   fixture_add_test ("/validation/sc13/one-store-per-study", test_one_store_per_study, "x", &folder,
                     &path);
+  fixture_add_test ("/validation/sc13/replicas-and-purposes", test_replicas_and_purposes, "x",
+                    &folder, &path);
+  fixture_add_test ("/validation/sc13/normalized", test_normalized, "x", &folder, &path);
   fixture_add_test ("/validation/sc13/numbers", test_numbers, "x", &folder, &path);
   fixture_add_test ("/validation/sc13/intervals", test_intervals, "x", &folder, &path);
   fixture_add_test ("/validation/sc13/transfer", test_transfer, "x", &folder, &path);
