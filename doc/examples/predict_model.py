@@ -11,6 +11,11 @@ model = json.load(open(sys.argv[1]))
 rows = list(csv.DictReader(open(sys.argv[2])))
 x = np.array([[np.float32(row[f["name"]]) for f in model["features"]] for row in rows], "f4")
 learned = model["learned"]
+names = [tuple(row[name] for name in model["target"].get("sets", [])) for row in rows]
+for one in set(names) if "sets" in model["target"] else []:
+    rows_of = [i for i, name in enumerate(names) if name == one]
+    means = x[rows_of].astype("f8").mean(axis=0)
+    x[rows_of] = x[rows_of] / np.where(means == 0, 1, means)
 
 def packed(part, name, kind):
     return np.frombuffer(base64.b64decode(part[name]), kind)

@@ -165,6 +165,31 @@ permute (Learning *learning, PredictModel *model, GError **error)
   return TRUE;
 }
 
+/* Features and target, of the sets that `sets` (may be NULL) tells apart in units of their means. */
+static PredictSamples *
+take_samples (const PredictTable *table, const char *const *features, const char *target,
+              gboolean log_target, const char *const *sets, GError **error)
+{
+  g_autoptr (PredictSamples) samples =
+      predict_samples_from (table, features, target, log_target, error);
+  uint32_t n_sets;
+  g_autofree uint32_t *set =
+      samples == NULL || sets == NULL ? NULL : predict_table_sets (table, sets, &n_sets, error);
+
+  if (samples == NULL || (sets != NULL && set == NULL))
+    return NULL;
+  if (set != NULL)
+    predict_samples_normalize (samples, set, n_sets);
+  return g_steal_pointer (&samples);
+}
+
+PredictSamples *
+predict_recipe_samples (const PredictTable *table, const PredictRecipe *recipe, GError **error)
+{
+  return take_samples (table, recipe->features, recipe->target, recipe->log_target, recipe->sets,
+                       error);
+}
+
 /* All that a model keeps about its training samples. */
 static void
 note_origin (PredictModel *model, const Learning *learning)
@@ -182,16 +207,19 @@ note_origin (PredictModel *model, const Learning *learning)
 
     model->units[feature] = g_strdup (column->unit != NULL ? column->unit : "");
   }
+  model->sets = g_strdupv ((char **) recipe->sets);
   model->target = g_strdup (recipe->target);
   model->log_target = recipe->log_target;
   model->source = g_utf8_make_valid (learning->table->source, -1);
 
-  /* Of the features and the target, and of the groups when there are any. */
+  /* Of the features and the target, and of groups and sets when there are any. */
   for (guint feature = 0; feature < n_features; feature++)
     g_ptr_array_add (hashed, (char *) recipe->features[feature]);
   g_ptr_array_add (hashed, (char *) recipe->target);
   if (recipe->group != NULL)
     g_ptr_array_add (hashed, (char *) recipe->group);
+  for (guint at = 0; recipe->sets != NULL && recipe->sets[at] != NULL; at++)
+    g_ptr_array_add (hashed, (char *) recipe->sets[at]);
   g_ptr_array_add (hashed, NULL);
   model->hash = predict_table_hash (learning->table, (const char *const *) hashed->pdata);
   model->n_samples = samples->n_samples;
@@ -238,10 +266,15 @@ predict_model_train (const PredictTable *table, const PredictRecipe *recipe,
       return NULL;
     }
   }
+  if (recipe->sets != NULL && recipe->log_target) {
+    g_set_error_literal (error, PREDICT_ERROR, PREDICT_ERROR_OPTION,
+                         "logarithms of the target and sets in units of their means exclude each "
+                         "other");
+    return NULL;
+  }
   if (!predict_settings_check (&recipe->settings, error))
     return NULL;
-  samples =
-      predict_samples_from (table, recipe->features, recipe->target, recipe->log_target, error);
+  samples = predict_recipe_samples (table, recipe, error);
   if (samples == NULL)
     return NULL;
   group = predict_table_groups (table, recipe->group, &learning.n_groups, error);
@@ -278,6 +311,7 @@ predict_model_free (PredictModel *model)
   g_strfreev (model->features);
   g_strfreev (model->units);
   g_free (model->target);
+  g_strfreev (model->sets);
   g_free (model->source);
   g_free (model->hash);
   g_free (model->smallest);
@@ -346,7 +380,8 @@ predict_model_apply (const PredictModel *model, const PredictTable *table, doubl
       return FALSE;
     }
   }
-  samples = predict_samples_from (table, (const char *const *) model->features, NULL, FALSE, error);
+  samples = take_samples (table, (const char *const *) model->features, NULL, FALSE,
+                          (const char *const *) model->sets, error);
   if (samples == NULL)
     return FALSE;
   *answer = (PredictAnswer){ .predicted = g_new (double, n) };
@@ -391,4 +426,22 @@ predict_answer_clear (PredictAnswer *answer)
   g_free (answer->lower);
   g_free (answer->upper);
   *answer = (PredictAnswer){ 0 };
+}
+
+double *
+predict_model_observed (const PredictModel *model, const PredictTable *table,
+                        const double *observed, GError **error)
+{
+  g_autoptr (PredictSamples) samples = predict_samples_new (table->n_rows, 0, TRUE);
+  g_autofree uint32_t *set = NULL;
+  uint32_t n_sets;
+
+  memcpy (samples->y, observed, table->n_rows * sizeof *observed);
+  if (model->sets != NULL) {
+    set = predict_table_sets (table, (const char *const *) model->sets, &n_sets, error);
+    if (set == NULL)
+      return NULL;
+    predict_samples_normalize (samples, set, n_sets);
+  }
+  return g_steal_pointer (&samples->y);
 }

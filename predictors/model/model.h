@@ -15,6 +15,9 @@ typedef struct {
   const char *target;
   gboolean log_target;
   const char *group; /* column whose equal cells stay on one side of a split; NULL */
+  /* Columns whose cells tell the sets apart that are normalized, each by its own means
+   * (predict_samples_normalize()), NULL-terminated; NULL: nothing is.  Not with log_target. */
+  const char *const *sets;
   PredictSettings settings;
   guint calibration_folds;   /* for intervals where nothing is out of bag, or samples come in groups
                                   (samples out of bag then have near copies in it): 10 */
@@ -27,6 +30,7 @@ typedef struct {
   char **features, **units; /* [n_features], NULL-terminated; a unit may be "" */
   char *target;
   gboolean log_target;
+  char **sets;         /* as in the recipe; NULL: not normalized */
   char *source, *hash; /* of the training table: name, predict_table_hash() of the columns */
   uint64_t n_samples;
   double *smallest, *largest; /* [n_features] of the training samples: outside, predictions are
@@ -41,6 +45,11 @@ typedef struct {
   PredictFitted *fitted;
 } PredictModel;
 
+/* What a training learns from: features and target of the table, normalized if the recipe says so.
+ * NULL and *error as predict_samples_from() and predict_table_sets(). */
+PredictSamples *
+predict_recipe_samples (const PredictTable *table, const PredictRecipe *recipe, GError **error);
+
 /* NULL and *error: a column is missing or not of finite numbers, a feature is the target or named
  * twice, the settings are wrong, or there are too few groups for the trial.  The bytes of the model
  * do not depend on settings.threads.  With fewer than two groups its intervals are infinite. */
@@ -51,18 +60,25 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (PredictModel, predict_model_free)
 
 /* The predictions of a model for the rows of a table. */
 typedef struct {
-  double *predicted;     /* [n_rows] in the unit of the target */
+  double *predicted; /* [n_rows] in the unit of the target; of a model with sets over the mean of
+                          * the row's set, which it does not know */
   double *lower, *upper; /* [n_rows]; NULL unless a level was given */
   uint64_t n_outside;    /* rows with a feature outside of the range of the training */
 } PredictAnswer;
 
-/* level 0: no interval.  FALSE and *error when the table lacks a feature (all that are missing are
+/* Sets of a model with some are told apart in this table, and normalized by its rows.
+ * level 0: no interval.  FALSE and *error when the table lacks a feature (all that are missing are
  * named), or a value or its prediction is not a finite number.  threads as in PredictSettings, 0: one per
  * processor. */
 gboolean predict_model_apply (const PredictModel *model, const PredictTable *table, double level,
                               guint threads, PredictAnswer *answer, GError **error);
 void predict_answer_clear (PredictAnswer *answer);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (PredictAnswer, predict_answer_clear)
+
+/* What a model with sets predicts of the rows: observed[n_rows] of its target over the mean of each row's
+ * set.  Of other models a copy.  NULL and *error when the table lacks a column of the sets. */
+double *predict_model_observed (const PredictModel *model, const PredictTable *table,
+                                const double *observed, GError **error);
 
 /* JSON, "schema": "hopcast.model/1" (doc/handbook/format-model.md).  Doubles are printed so that
  * they read back the same.  FALSE and *error, with nothing written, when predict_model_read() would

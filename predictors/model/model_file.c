@@ -117,6 +117,31 @@ read_features (JsonObject *root, PredictModel *model, GError **error)
   return TRUE;
 }
 
+/* Models of earlier versions have no sets. */
+static gboolean
+read_sets (JsonObject *target, PredictModel *model, GError **error)
+{
+  JsonNode *node = json_object_get_member (target, "sets");
+  JsonArray *sets;
+  guint n;
+
+  if (node == NULL || JSON_NODE_HOLDS_NULL (node))
+    return TRUE;
+  if ((sets = base_json_array (target, "sets", error)) == NULL)
+    return FALSE;
+  n = json_array_get_length (sets);
+  model->sets = g_new0 (char *, n + 1);
+  for (guint i = 0; i < n; i++) {
+    JsonNode *set = json_array_get_element (sets, i);
+
+    if (json_node_get_value_type (set) != G_TYPE_STRING)
+      break;
+    model->sets[i] = g_strdup (json_node_get_string (set));
+  }
+  return (n > 0 && model->sets[n - 1] != NULL && !model->log_target) ||
+         base_json_fail ("sets", "null, or names of columns of a target without logarithm", error);
+}
+
 static gboolean
 read_spread (JsonObject *from, const char *name, PredictSpread *spread, GError **error)
 {
@@ -192,7 +217,7 @@ model_from_json (JsonObject *root, GError **error)
       !(model->version = text_of (root, "hopcast", error)) ||
       !(model->target = text_of (target, "name", error)) ||
       !base_json_boolean (target, "log", &model->log_target, error) ||
-      !(model->source = text_of (table, "source", error)) ||
+      !read_sets (target, model, error) || !(model->source = text_of (table, "source", error)) ||
       !(model->hash = text_of (table, "sha256", error)) ||
       !count_of (table, "samples", &model->n_samples, error) ||
       !base_json_number_or_null (root, "out_of_bag_r2", &model->out_of_bag_r2, error) ||
@@ -225,6 +250,13 @@ predict_model_write (const PredictModel *model, FILE *out, GError **error)
   base_json_add_string (builder, "name", model->target);
   json_builder_set_member_name (builder, "log");
   json_builder_add_boolean_value (builder, model->log_target);
+  if (model->sets != NULL) {
+    json_builder_set_member_name (builder, "sets");
+    json_builder_begin_array (builder);
+    for (char **set = model->sets; *set != NULL; set++)
+      json_builder_add_string_value (builder, *set);
+    json_builder_end_array (builder);
+  }
   json_builder_end_object (builder);
   begin (builder, "trained_on");
   base_json_add_string (builder, "source", model->source);

@@ -331,6 +331,70 @@ test_outside (void)
   g_assert_cmpuint (outside.n_outside, ==, 2);
 }
 
+/* --- Sets in units of their means --- */
+
+/* In program p the target is a[p] times x, and x goes from b[p] to 4 b[p]; the sets of p and q are of
+ * two sizes each. */
+static PredictTable *
+programs_table (guint n_programs, const double *a, const double *b)
+{
+  static const char *const names[] = { "p", "q", "r" };
+  guint n = 4 * n_programs;
+  PredictTable *table = predict_table_new ("programs", n);
+  g_autofree const char **programs = g_new (const char *, n);
+  double *x = g_new (double, n), *y = g_new (double, n), *size = g_new (double, n);
+
+  for (guint i = 0; i < n; i++) {
+    programs[i] = names[i / 4];
+    size[i] = 512;
+    x[i] = b[i / 4] * (1 + i % 4);
+    y[i] = a[i / 4] * x[i];
+  }
+  predict_table_add_texts (table, "program", programs);
+  predict_table_take_numbers (table, "size", NULL, size);
+  predict_table_take_numbers (table, "x", NULL, x);
+  predict_table_take_numbers (table, "y", NULL, y);
+  return table;
+}
+
+/* Over its mean the target is what x is over its own, in all programs, and in one that was not
+ * learned from: 1, 2, 3 and 4 over 2.5. */
+static void
+test_sets (void)
+{
+  static const char *const features[] = { "x", NULL }, *const sets[] = { "program", "size", NULL };
+  static const char *const missing[] = { "colour", NULL };
+  static const double a[] = { 1, 100 }, b[] = { 1, 7 }, other_a[] = { 3 }, other_b[] = { 1000 };
+  g_autoptr (PredictTable) table = programs_table (2, a, b),
+                           other = programs_table (1, other_a, other_b);
+  PredictRecipe recipe = model_recipe (PREDICT_LINEAR);
+  g_autoptr (PredictModel) model = NULL, back = NULL;
+  g_autofree char *text = NULL;
+  g_autofree double *observed = NULL;
+  g_auto (PredictAnswer) answer = { 0 };
+  GError *error = NULL;
+
+  recipe.features = features;
+  recipe.sets = sets;
+  model = model_train (table, &recipe);
+  text = model_text (model);
+  back = parse (text, &error);
+  g_assert_no_error (error);
+  answer = model_apply (back, other, 0);
+  observed = predict_model_observed (back, other, predict_table_find (other, "y")->numbers, &error);
+  for (guint i = 0; i < 4; i++) {
+    g_assert_cmpfloat_with_epsilon (answer.predicted[i], (1 + i) / 2.5, 1e-6);
+    g_assert_cmpfloat (observed[i], ==, (1 + i) / 2.5);
+  }
+  recipe.sets = missing;
+  g_assert_null (predict_model_train (table, &recipe, NULL, NULL, &error));
+  testing_take_error (&error, PREDICT_ERROR, "no column \"colour\"");
+  recipe.sets = sets;
+  recipe.log_target = TRUE;
+  g_assert_null (predict_model_train (table, &recipe, NULL, NULL, &error));
+  testing_take_error (&error, PREDICT_ERROR, "exclude each other");
+}
+
 /* --- The example in Python --- */
 
 static gboolean
@@ -454,6 +518,10 @@ test_refused_files (void)
     { "\"smallest\" : ", "\"smallest\" : NaN, \"a\" : ", "no JSON" },
     { "\"smallest\" : ", "\"smallest\" : null, \"a\" : ", "\"smallest\"" },
     { "\"log\" : false", "\"log\" : \"no\"", "\"log\"" },
+    { "\"log\" : false", "\"log\" : true, \"sets\" : [\"a\"]", "\"sets\"" },
+    { "\"log\" : false", "\"log\" : false, \"sets\" : []", "\"sets\"" },
+    { "\"log\" : false", "\"log\" : false, \"sets\" : [\"a\", 3]", "\"sets\"" },
+    { "\"log\" : false", "\"log\" : false, \"sets\" : \"a\"", "\"sets\"" },
     { "\"floor\" : ", "\"floor\" : -1, \"a\" : ", "\"floor\"" },
     { "\"scores\" : [", "\"scores\" : [ 0,", "\"interval\"" },
     { "\"interval\" : {",
@@ -536,6 +604,7 @@ main (int argc, char **argv)
   g_test_add_func ("/predictors/model/refused-tables", test_refused_tables);
   g_test_add_func ("/predictors/model/other-columns", test_other_columns);
   g_test_add_func ("/predictors/model/outside", test_outside);
+  g_test_add_func ("/predictors/model/sets", test_sets);
   g_test_add_func ("/predictors/model/refused-recipes", test_refused_recipes);
   g_test_add_func ("/predictors/model-file/python", test_python);
   g_test_add_func ("/predictors/model-file/truncated", test_truncated);

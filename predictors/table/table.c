@@ -378,6 +378,38 @@ predict_table_groups (const PredictTable *table, const char *name, uint32_t *n_g
   return group;
 }
 
+uint32_t *
+predict_table_sets (const PredictTable *table, const char *const *names, uint32_t *n_sets,
+                    GError **error)
+{
+  g_autofree uint32_t *set = NULL;
+
+  *n_sets = 0;
+  for (; *names != NULL; names++) {
+    uint32_t n_groups;
+    g_autofree uint32_t *group = predict_table_groups (table, *names, &n_groups, error);
+    g_autoptr (GHashTable) known =
+        g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
+
+    if (group == NULL)
+      return NULL;
+    if (set == NULL)
+      set = g_new0 (uint32_t, table->n_rows + 1);
+    *n_sets = 0;
+    for (uint64_t row = 0; row < table->n_rows; row++) {
+      uint64_t pair = (uint64_t) set[row] << 32 | group[row];
+      gpointer number;
+
+      if (!g_hash_table_lookup_extended (known, &pair, NULL, &number)) {
+        number = GUINT_TO_POINTER ((*n_sets)++);
+        g_hash_table_insert (known, g_memdup2 (&pair, sizeof pair), number);
+      }
+      set[row] = GPOINTER_TO_UINT (number);
+    }
+  }
+  return g_steal_pointer (&set);
+}
+
 /* -- hash ---------------------------------------------------------------- */
 
 #define HASH_BLOCK 512

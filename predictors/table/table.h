@@ -87,6 +87,10 @@ PredictTable *predict_table_pick (const PredictTable *table, const uint64_t *row
 uint32_t *predict_table_groups (const PredictTable *table, const char *name, uint32_t *n_groups,
                                 GError **error);
 
+/* The same of several columns: rows with the same cells in all of `names` (at least one) are a set. */
+uint32_t *predict_table_sets (const PredictTable *table, const char *const *names, uint32_t *n_sets,
+                              GError **error);
+
 /* SHA-256 (hexadecimal) of the named columns: names, values as doubles, order of rows; whatever
  * file they came from.  Every name must be there.  The caller frees. */
 char *predict_table_hash (const PredictTable *table, const char *const *names);
