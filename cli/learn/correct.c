@@ -599,6 +599,7 @@ static gboolean
 prepare (Work *work, const char *train, Options *options, GError **error)
 {
   g_autoptr (PredictTable) runs = NULL;
+  g_autoptr (GPtrArray) left_out = g_ptr_array_new_with_free_func (g_free);
   g_auto (GStrv) features = NULL;
   g_autoptr (GError) trouble = NULL;
 
@@ -617,9 +618,11 @@ prepare (Work *work, const char *train, Options *options, GError **error)
   if (work->model == NULL)
     return FALSE;
   if (options->features != NULL) {
-    features = predict_feature_list (options->features, &trouble);
+    features = predict_feature_list (options->features, work->train.table, left_out, &trouble);
     if (features == NULL)
       return cli_refuse (error, "--features: %s", trouble->message);
+    if (!options->talk.quiet)
+      cli_tell_unknown_features (work->train.table, left_out);
     if (!predict_base_model_add_variables (work->model, (const char *const *) features, error))
       return FALSE;
   }

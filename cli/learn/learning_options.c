@@ -137,3 +137,17 @@ cli_learning_table (const char *path, const CliLearningOptions *options, gboolea
               options->observed_text != NULL ? "--observed-runs" : "--feature-runs", path);
   return NULL;
 }
+
+void
+cli_tell_unknown_features (const PredictTable *table, GPtrArray *left_out)
+{
+  g_autofree char *names = NULL;
+
+  if (left_out->len == 0)
+    return;
+  g_ptr_array_add (left_out, NULL);
+  names = g_strjoinv (", ", (char **) left_out->pdata);
+  g_ptr_array_set_size (left_out, (gint) left_out->len - 1);
+  cli_printf (stderr, "hopcast: note: %s: left out features without any value: %s\n", table->source,
+              names);
+}

@@ -37,3 +37,7 @@ PredictTable *cli_learning_table (const char *path, const CliLearningOptions *op
 PredictTable *
 cli_learning_table_of_rows (StudyStore *store, GPtrArray *rows, const CliLearningOptions *options,
                             gboolean quiet, StudyLearned *learned, GError **error);
+
+/* A note of the features of sets that predict_feature_list() left out (element-type utf8); none when
+ * there are none. */
+void cli_tell_unknown_features (const PredictTable *table, GPtrArray *left_out);

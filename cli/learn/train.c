@@ -33,148 +33,6 @@
 /* The name of a first column without one: the index of a pandas table. */
 #define INDEX_NAME "row"
 
-/* The columns and sets (such as H3) that `text` lists; text NULL: of a store's runs the features
- * that they have, of a file each column of numbers except the target, the group and an index
- * ("row").  left_out (element-type utf8) gets the other columns, each with the reason.
- * NULL-terminated, g_strfreev().  NULL and *error: the target is listed, or nothing is left. */
-static char **
-choose_features (const PredictTable *table, const char *text, const char *target, const char *group,
-                 GPtrArray *left_out, GError **error)
-{
-  const char *const *known = predict_feature_set ("all")->features;
-  g_autoptr (GPtrArray) features = NULL;
-
-  if (text != NULL) {
-    g_autoptr (GError) trouble = NULL;
-    g_auto (GStrv) listed = predict_feature_list (text, &trouble);
-
-    if (listed == NULL)
-      cli_refuse (error, "--features: %s", trouble->message);
-    else if (g_strv_contains ((const char *const *) listed, target))
-      cli_refuse (error, "--features: '%s' is the target", target);
-    else
-      return g_steal_pointer (&listed);
-    return NULL;
-  }
-  features = g_ptr_array_new_with_free_func (g_free);
-  for (guint i = 0; i < table->n_columns; i++) {
-    const PredictColumn *column = &table->columns[i];
-    const char *reason = NULL;
-    uint64_t n_empty = 0;
-
-    /* A row of a store has all results of the run, most of which are unknown where the target is
-     * unknown; only its features are known earlier. */
-    if (g_strcmp0 (column->name, target) == 0 ||
-        (table->lines == NULL && !g_strv_contains (known, column->name)))
-      continue;
-    while (column->numbers != NULL && n_empty < table->n_rows && isnan (column->numbers[n_empty]))
-      n_empty++;
-    if (column->numbers == NULL)
-      reason = "texts";
-    else if (g_strcmp0 (column->name, group) == 0)
-      reason = "the group";
-    else if (g_strcmp0 (column->name, INDEX_NAME) == 0)
-      reason = "an index";
-    else if (n_empty > 0 && n_empty == table->n_rows)
-      reason = "empty";
-    if (reason != NULL)
-      g_ptr_array_add (left_out, g_strdup_printf ("%s (%s)", column->name, reason));
-    else
-      g_ptr_array_add (features, g_strdup (column->name));
-  }
-  if (features->len == 0) {
-    cli_fail (error, "%s: no column of numbers to learn from besides the target", table->source);
-    return NULL;
-  }
-  g_ptr_array_add (features, NULL);
-  return (char **) g_ptr_array_free (g_steal_pointer (&features), FALSE);
-}
-
-/* --- Warnings --- */
-
-#define ECHO_RCC     0.98     /* as good an order as the target measured twice would give */
-#define ECHO_SAMPLES 1000000u /* sorting more takes too long for a warning */
-
-static gboolean
-is_echo (const float *x, const double *y, uint64_t n)
-{
-  g_autofree double *values = g_new (double, n);
-  double rcc;
-
-  for (uint64_t i = 0; i < n; i++)
-    values[i] = x[i];
-  rcc = predict_score (y, values, n).rcc;
-  return rcc >= ECHO_RCC || rcc <= 1 - ECHO_RCC;
-}
-
-/* Warns of features that are the same in all rows.  Of a table from a file whose features were not
- * listed (are_chosen), warns also of those that put the rows in the order of the target: such a
- * column is probably a second measurement of the target. */
-static void
-train_warn (const PredictTable *table, const char *const *features, gboolean are_chosen,
-            const char *target, const PredictSamples *samples)
-{
-  uint64_t n = samples->n_samples;
-  gboolean seeks_echoes = !are_chosen && table->lines != NULL && n > 2 && n <= ECHO_SAMPLES;
-
-  for (guint i = 0; features[i] != NULL; i++) {
-    const float *x = samples->x + i * n;
-    uint64_t same = 1;
-
-    while (same < n && x[same] == x[0])
-      same++;
-    if (n > 1 && same == n) {
-      /* Features are learned in single precision, in which different numbers may be the same. */
-      const PredictColumn *column = predict_table_find (table, features[i]);
-      uint64_t equal = 1;
-
-      while (equal < table->n_rows && column->numbers[equal] == column->numbers[0])
-        equal++;
-      cli_printf (
-          stderr,
-          "hopcast: warning: %s: '%s' is the same in all rows%s: nothing can be learned from "
-          "it\n",
-          table->source, features[i],
-          equal < table->n_rows
-              ? " when rounded to single precision (subtract a constant, or use another unit)"
-              : "");
-    } else if (seeks_echoes && is_echo (x, samples->y, n))
-      cli_printf (
-          stderr,
-          "hopcast: warning: %s: '%s' puts the rows in the order of '%s': if both are measured together, leave it out (--features)\n",
-          table->source, features[i], target);
-  }
-}
-
-/* --- A step of the work, with a progress bar that names it --- */
-
-typedef struct {
-  CliProgress *bar;
-  char *name;
-} Stage;
-
-static Stage
-stage_begin (gboolean quiet, const char *name)
-{
-  return (Stage){ cli_progress_new (quiet), g_strconcat (name, ", ", NULL) };
-}
-
-static void
-stage_clear (Stage *stage)
-{
-  g_clear_pointer (&stage->bar, cli_progress_free);
-  g_clear_pointer (&stage->name, g_free);
-}
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Stage, stage_clear)
-
-static void
-stage_progress (void *data, double share)
-{
-  const Stage *stage = data;
-
-  cli_progress_text (stage->bar, share, stage->name);
-}
-
 /* --- Options --- */
 
 typedef struct {
@@ -245,6 +103,165 @@ add_options (GOptionContext *context, Options *options)
   cli_add_format_options (context, &options->format);
   cli_add_talk_options (context, &options->talk);
 }
+
+/* --- Features --- */
+
+/* The columns and sets (such as H3) that --features lists; the sets without their features that are
+ * unknown in all rows.  The rest as choose_features(). */
+static char **
+listed_features (const PredictTable *table, const Options *options, GPtrArray *left_out,
+                 GError **error)
+{
+  g_autoptr (GPtrArray) unknown = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (GError) trouble = NULL;
+  g_auto (GStrv) listed = predict_feature_list (options->features, table, unknown, &trouble);
+
+  if (listed == NULL)
+    cli_refuse (error, "--features: %s", trouble->message);
+  else if (g_strv_contains ((const char *const *) listed, options->target))
+    cli_refuse (error, "--features: '%s' is the target", options->target);
+  else if (*listed == NULL)
+    cli_fail (error, "%s: no feature of %s has a value", table->source, options->features);
+  else {
+    for (guint at = 0; at < unknown->len; at++)
+      g_ptr_array_add (left_out, g_strdup_printf ("%s (empty)", (char *) unknown->pdata[at]));
+    if (!options->talk.quiet)
+      cli_tell_unknown_features (table, unknown);
+    return g_steal_pointer (&listed);
+  }
+  return NULL;
+}
+
+/* The features that are listed; without a list, of a store's runs the features that they have, of a
+ * file each column of numbers except the target, the group and an index ("row").  left_out
+ * (element-type utf8) gets the other columns, each with the reason.  NULL-terminated, g_strfreev().
+ * NULL and *error: the target is listed, or nothing is left. */
+static char **
+choose_features (const PredictTable *table, gboolean is_store, const Options *options,
+                 GPtrArray *left_out, GError **error)
+{
+  const char *const *known = predict_feature_set ("all")->features;
+  g_autoptr (GPtrArray) features = NULL;
+
+  if (options->features != NULL)
+    return listed_features (table, options, left_out, error);
+  features = g_ptr_array_new_with_free_func (g_free);
+  for (guint i = 0; i < table->n_columns; i++) {
+    const PredictColumn *column = &table->columns[i];
+    const char *reason = NULL;
+
+    /* A row of a store has all results of the run, most of which are unknown where the target is
+     * unknown; only its features are known earlier. */
+    if (g_strcmp0 (column->name, options->target) == 0 ||
+        (is_store && !g_strv_contains (known, column->name)))
+      continue;
+    if (column->numbers == NULL)
+      reason = "texts";
+    else if (g_strcmp0 (column->name, options->group) == 0)
+      reason = "the group";
+    else if (g_strcmp0 (column->name, INDEX_NAME) == 0)
+      reason = "an index";
+    else if (predict_table_is_unknown (table, column))
+      reason = "empty";
+    if (reason != NULL)
+      g_ptr_array_add (left_out, g_strdup_printf ("%s (%s)", column->name, reason));
+    else
+      g_ptr_array_add (features, g_strdup (column->name));
+  }
+  if (features->len == 0) {
+    cli_fail (error, "%s: no column of numbers to learn from besides the target", table->source);
+    return NULL;
+  }
+  g_ptr_array_add (features, NULL);
+  return (char **) g_ptr_array_free (g_steal_pointer (&features), FALSE);
+}
+
+/* --- Warnings --- */
+
+#define ECHO_RCC     0.98     /* as good an order as the target measured twice would give */
+#define ECHO_SAMPLES 1000000u /* sorting more takes too long for a warning */
+
+static gboolean
+is_echo (const float *x, const double *y, uint64_t n)
+{
+  g_autofree double *values = g_new (double, n);
+  double rcc;
+
+  for (uint64_t i = 0; i < n; i++)
+    values[i] = x[i];
+  rcc = predict_score (y, values, n).rcc;
+  return rcc >= ECHO_RCC || rcc <= 1 - ECHO_RCC;
+}
+
+/* Warns of features that are the same in all rows.  are_found, in a file and not listed: warns also
+ * of those that put the rows in the order of the target: such a column is probably a second
+ * measurement of the target. */
+static void
+train_warn (const PredictTable *table, const char *const *features, gboolean are_found,
+            const char *target, const PredictSamples *samples)
+{
+  uint64_t n = samples->n_samples;
+  gboolean seeks_echoes = are_found && n > 2 && n <= ECHO_SAMPLES;
+
+  for (guint i = 0; features[i] != NULL; i++) {
+    const float *x = samples->x + i * n;
+    uint64_t same = 1;
+
+    while (same < n && x[same] == x[0])
+      same++;
+    if (n > 1 && same == n) {
+      /* Features are learned in single precision, in which different numbers may be the same. */
+      const PredictColumn *column = predict_table_find (table, features[i]);
+      uint64_t equal = 1;
+
+      while (equal < table->n_rows && column->numbers[equal] == column->numbers[0])
+        equal++;
+      cli_printf (
+          stderr,
+          "hopcast: warning: %s: '%s' is the same in all rows%s: nothing can be learned from "
+          "it\n",
+          table->source, features[i],
+          equal < table->n_rows
+              ? " when rounded to single precision (subtract a constant, or use another unit)"
+              : "");
+    } else if (seeks_echoes && is_echo (x, samples->y, n))
+      cli_printf (
+          stderr,
+          "hopcast: warning: %s: '%s' puts the rows in the order of '%s': if both are measured together, leave it out (--features)\n",
+          table->source, features[i], target);
+  }
+}
+
+/* --- A step of the work, with a progress bar that names it --- */
+
+typedef struct {
+  CliProgress *bar;
+  char *name;
+} Stage;
+
+static Stage
+stage_begin (gboolean quiet, const char *name)
+{
+  return (Stage){ cli_progress_new (quiet), g_strconcat (name, ", ", NULL) };
+}
+
+static void
+stage_clear (Stage *stage)
+{
+  g_clear_pointer (&stage->bar, cli_progress_free);
+  g_clear_pointer (&stage->name, g_free);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Stage, stage_clear)
+
+static void
+stage_progress (void *data, double share)
+{
+  const Stage *stage = data;
+
+  cli_progress_text (stage->bar, share, stage->name);
+}
+
+/* --- Checks of the options --- */
 
 /* "splits:N", "folds:N" or "none"; NULL: the default. */
 static gboolean
@@ -370,8 +387,8 @@ take_table (Work *work, const char *path, const Options *options, GError **error
   if (work->table == NULL)
     return FALSE;
   work->left_out = g_ptr_array_new_with_free_func (g_free);
-  work->features = choose_features (work->table, options->features, options->target, options->group,
-                                    work->left_out, error);
+  work->features =
+      choose_features (work->table, cli_is_store (path), options, work->left_out, error);
   if (work->features == NULL)
     return FALSE;
   work->recipe.features = (const char *const *) work->features;
@@ -455,8 +472,8 @@ train (const char *path, const Options *options, PredictRecipe recipe, GError **
   if ((options->output != NULL && out == NULL) || !take_table (&work, path, options, error))
     return FALSE;
   if (!quiet)
-    train_warn (work.table, work.recipe.features, options->features != NULL, work.recipe.target,
-                work.samples);
+    train_warn (work.table, work.recipe.features, options->features == NULL && !cli_is_store (path),
+                work.recipe.target, work.samples);
   if (options->search > 0 && !search (&work, options, error))
     return FALSE;
   /* A model takes its own samples from the table; of millions of rows, once is enough. */
