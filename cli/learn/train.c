@@ -66,7 +66,13 @@ add_options (GOptionContext *context, Options *options)
 {
   const GOptionEntry what[] = {
     { "target", 0, 0, G_OPTION_ARG_STRING, &options->target,
-      "The column that is to be predicted (default: time_s, of a store)", "COLUMN" },
+      "The column that is to be predicted (default, of a store: time_s, with --measured: "
+      "measured_s)",
+      "COLUMN" },
+    { "measured", 0, 0, G_OPTION_ARG_FILENAME, &options->learning.measured,
+      "Of a store: a table of which runs were measured (trace, machine, mapping, ...) on a real "
+      "machine, and their times, to learn instead of the simulated ones",
+      "TABLE" },
     { "log-target", 0, 0, G_OPTION_ARG_NONE, &options->log_target,
       "Learn the logarithm of the target: ratios count, not differences", NULL },
     { "features", 0, 0, G_OPTION_ARG_STRING, &options->features,
@@ -524,7 +530,11 @@ cli_train (int argc, char **argv, GError **error)
   if (!cli_parse (context, argc, argv, names, &path, error) ||
       !cli_parse_format (&options.format, error))
     return CLI_FAILED;
-  if (options.target == NULL && cli_is_store (path))
+  /* What was measured needs no simulated time. */
+  options.learning.learning.without_time = options.learning.measured != NULL;
+  if (options.target == NULL && options.learning.measured != NULL)
+    options.target = g_strdup ("measured_s");
+  else if (options.target == NULL && cli_is_store (path))
     options.target = g_strdup ("time_s");
   options.learning.learning.noisy = options.target;
   if (!cli_parse_learning (&options.learning, error) || !check_options (&options, &recipe, error) ||
