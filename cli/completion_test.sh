@@ -74,6 +74,7 @@ offers "kinds of launchers" "slurm" map convert AB --to sl
 offers "formats of traces" "hct" trace convert e.ti --to h
 offers "files by their ending" "b.study f" study run ""
 offers "tables" "a.csv c.store f" train ""
+offers "measured times" "a.csv f" train c.store --measured ""
 offers "stores" "c.store b.study f" rank ""
 offers "output" "a.csv b.study c.store d.conf e.ti f" trace convert e.ti -o ""
 offers "no words for a number" "" simulate e.ti --compute-scale ""

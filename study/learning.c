@@ -319,3 +319,335 @@ study_learning_table (StudyStore *store, GPtrArray *rows, const StudyLearning *c
   }
   return table;
 }
+
+/* --- Measured values --- */
+
+/* The inputs of a run, the most familiar first. */
+static const char *const inputs[] = {
+  "trace",         "machine",    "mapping", "ranks_per_node", "network",      "routing",
+  "compute_scale", "repetition", "seed",    "shrink",         "ranks",        "nodes",
+  "links",         "version",    "key",     "trace_hash",     "machine_hash", "mapping_hash",
+};
+
+#define MOST_TOLD 3u         /* values that an error lists of an input in which runs differ */
+#define NO_RUN    UINT64_MAX /* of a measurement */
+
+/* Measurements and their runs, by the inputs that are columns of both tables. */
+typedef struct {
+  const PredictTable *runs, *measured;
+  const char *name[G_N_ELEMENTS (inputs)]; /* [n_keys], and their columns in both tables */
+  guint in_runs[G_N_ELEMENTS (inputs)], in_measured[G_N_ELEMENTS (inputs)];
+  guint n_keys;
+  const double *values; /* [measured rows] the target */
+  uint64_t *run;        /* [measured rows] a row of `runs`, or NO_RUN */
+} Join;
+
+static void
+join_clear (Join *join)
+{
+  g_free (join->run);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Join, join_clear)
+
+/* "trace=a.hct, mapping=TABCDE"; the caller frees. */
+static char *
+name_of (const Join *join, const PredictTable *table, const guint *columns, uint64_t row)
+{
+  GString *name = g_string_new (NULL);
+
+  for (guint key = 0; key < join->n_keys; key++) {
+    g_autofree char *cell = predict_table_cell (table, columns[key], row);
+
+    g_string_append_printf (name, "%s%s=%s", key > 0 ? ", " : "", join->name[key], cell);
+  }
+  return g_string_free (name, FALSE);
+}
+
+/* The first input in which the runs differ, and its values: "mapping (ABCDET, TABCDE, ...)"; the
+ * caller frees. */
+static char *
+difference_of (const PredictTable *runs, const GArray *rows)
+{
+  for (gsize at = 0; at < G_N_ELEMENTS (inputs); at++) {
+    const PredictColumn *column = predict_table_find (runs, inputs[at]);
+    g_autoptr (GPtrArray) cells = g_ptr_array_new_with_free_func (g_free);
+    g_autofree char *list = NULL;
+
+    for (guint i = 0; column != NULL && i < rows->len && cells->len <= MOST_TOLD; i++) {
+      char *cell = predict_table_cell (runs, (guint) (column - runs->columns),
+                                       g_array_index (rows, uint64_t, i));
+
+      if (g_ptr_array_find_with_equal_func (cells, cell, g_str_equal, NULL))
+        g_free (cell);
+      else
+        g_ptr_array_add (cells, cell);
+    }
+    if (cells->len < 2)
+      continue;
+    if (cells->len > MOST_TOLD) {
+      g_free (cells->pdata[MOST_TOLD]);
+      cells->pdata[MOST_TOLD] = g_strdup ("...");
+    }
+    g_ptr_array_add (cells, NULL);
+    list = g_strjoinv (", ", (char **) cells->pdata);
+    return g_strdup_printf ("%s (%s)", inputs[at], list);
+  }
+  g_assert_not_reached (); /* keys differ */
+}
+
+/* Finds the run of each measurement. */
+static gboolean
+join_match (Join *join, GError **error)
+{
+  /* Name -> GArray of uint64_t, its rows. */
+  g_autoptr (GHashTable) of_name =
+      g_hash_table_new_full (g_str_hash, g_str_equal, g_free, (GDestroyNotify) g_array_unref);
+
+  join->run = g_new (uint64_t, join->measured->n_rows + 1);
+  for (uint64_t row = 0; row < join->runs->n_rows; row++) {
+    char *name = name_of (join, join->runs, join->in_runs, row);
+    GArray *rows = g_hash_table_lookup (of_name, name);
+
+    if (rows == NULL) {
+      rows = g_array_new (FALSE, FALSE, sizeof row);
+      g_hash_table_insert (of_name, name, rows);
+    } else
+      g_free (name);
+    g_array_append_val (rows, row);
+  }
+  for (uint64_t row = 0; row < join->measured->n_rows; row++) {
+    g_autofree char *name = name_of (join, join->measured, join->in_measured, row);
+    const GArray *rows = g_hash_table_lookup (of_name, name);
+    g_autofree char *difference =
+        rows != NULL && rows->len > 1 ? difference_of (join->runs, rows) : NULL;
+
+    if (difference != NULL)
+      return predict_table_refuse (join->measured, row, error,
+                                   "%s has %u runs with %s; they differ in %s", join->runs->source,
+                                   rows->len, name, difference);
+    join->run[row] = rows != NULL ? g_array_index (rows, uint64_t, 0) : NO_RUN;
+  }
+  return TRUE;
+}
+
+static gboolean
+join_new (Join *join, const char *target, GError **error)
+{
+  const PredictTable *runs = join->runs, *measured = join->measured;
+
+  join->values = predict_table_finite (measured, target, error);
+  for (uint64_t row = 0; join->values != NULL && row < measured->n_rows; row++)
+    if (join->values[row] < 0)
+      return predict_table_refuse (measured, row, error, "%s is negative: %g", target,
+                                   join->values[row]);
+  if (join->values == NULL)
+    return FALSE;
+  for (gsize at = 0; at < G_N_ELEMENTS (inputs); at++) {
+    const PredictColumn *in_runs = predict_table_find (runs, inputs[at]);
+    const PredictColumn *in_measured = predict_table_find (measured, inputs[at]);
+
+    if (in_runs == NULL || in_measured == NULL || strcmp (inputs[at], target) == 0)
+      continue;
+    join->name[join->n_keys] = inputs[at];
+    join->in_runs[join->n_keys] = (guint) (in_runs - runs->columns);
+    join->in_measured[join->n_keys++] = (guint) (in_measured - measured->columns);
+  }
+  if (join->n_keys > 0)
+    return join_match (join, error);
+  g_set_error (error, STUDY_ERROR, STUDY_ERROR_INPUT,
+               "%s: no column identifies the measured run: trace, machine, mapping, key or another "
+               "input of a run",
+               measured->source);
+  return FALSE;
+}
+
+/* The runs of some measurements, whose places they get. */
+static PredictTable *
+join_pick (const Join *join, const uint64_t *rows, uint64_t n)
+{
+  g_autofree uint64_t *picked = g_new (uint64_t, n + 1);
+  PredictTable *table;
+
+  for (uint64_t at = 0; at < n; at++)
+    picked[at] = join->run[rows[at]];
+  table = predict_table_pick (join->runs, picked, n);
+  g_free (table->source);
+  table->source = g_strdup_printf ("%s with %s", join->runs->source, join->measured->source);
+  g_free (table->lines);
+  table->lines = join->measured->lines != NULL ? g_new (uint64_t, n + 1) : NULL;
+  for (uint64_t at = 0; table->lines != NULL && at < n; at++)
+    table->lines[at] = join->measured->lines[rows[at]];
+  return table;
+}
+
+/* Whether the runs get that column of the measurements. */
+static gboolean
+is_added (const Join *join, const PredictColumn *column)
+{
+  return column->numbers != NULL && predict_table_find (join->runs, column->name) == NULL;
+}
+
+PredictTable *
+study_measured_rows (const PredictTable *runs, const PredictTable *measured, const char *target,
+                     GError **error)
+{
+  g_auto (Join) join = { .runs = runs, .measured = measured };
+  g_autofree uint64_t *before = g_new0 (uint64_t, runs->n_rows + 1); /* of a run, plus 1 */
+  g_autofree uint64_t *rows = g_new (uint64_t, measured->n_rows + 1);
+  PredictTable *table;
+
+  if (!join_new (&join, target, error))
+    return NULL;
+  for (uint64_t row = 0; row < measured->n_rows; row++) {
+    uint64_t run = join.run[row];
+    g_autofree char *name = name_of (&join, measured, join.in_measured, row), *place = NULL;
+
+    rows[row] = row;
+    if (run == NO_RUN) {
+      predict_table_refuse (measured, row, error, "%s has no run with %s", runs->source, name);
+      return NULL;
+    }
+    if (before[run] > 0) {
+      place = predict_table_place (measured, before[run] - 1);
+      predict_table_refuse (measured, row, error, "the run with %s was measured before, at %s",
+                            name, place);
+      return NULL;
+    }
+    before[run] = row + 1;
+  }
+  table = join_pick (&join, rows, measured->n_rows);
+  for (guint at = 0; at < measured->n_columns; at++) {
+    const PredictColumn *column = &measured->columns[at];
+
+    if (is_added (&join, column) && strcmp (column->name, target) != 0)
+      predict_table_take_numbers (
+          table, column->name, column->unit,
+          g_memdup2 (column->numbers, measured->n_rows * sizeof *column->numbers));
+  }
+  return table;
+}
+
+/* The measurements by runs. */
+typedef struct {
+  uint64_t *place;  /* [measured rows] of the run among the measured ones; NO_RUN */
+  uint64_t *first;  /* [n_runs] the first measurement of each */
+  guint *n_repeats; /* [n_runs] how many there are */
+  uint64_t n_runs;
+  guint most_repeats;
+} Repeats;
+
+static void
+repeats_clear (Repeats *repeats)
+{
+  g_free (repeats->place);
+  g_free (repeats->first);
+  g_free (repeats->n_repeats);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Repeats, repeats_clear)
+
+static void
+repeats_count (Repeats *repeats, const Join *join)
+{
+  uint64_t n = join->measured->n_rows;
+  g_autofree uint64_t *place_of = g_new0 (uint64_t, join->runs->n_rows + 1); /* of a run, plus 1 */
+
+  repeats->place = g_new (uint64_t, n + 1);
+  repeats->first = g_new (uint64_t, n + 1);
+  repeats->n_repeats = g_new0 (guint, n + 1);
+  for (uint64_t row = 0; row < n; row++) {
+    uint64_t run = join->run[row], place;
+
+    repeats->place[row] = NO_RUN;
+    if (run == NO_RUN)
+      continue;
+    if (place_of[run] == 0) {
+      repeats->first[repeats->n_runs] = row;
+      place_of[run] = ++repeats->n_runs;
+    }
+    repeats->place[row] = place = place_of[run] - 1;
+    repeats->n_repeats[place]++;
+    repeats->most_repeats = MAX (repeats->most_repeats, repeats->n_repeats[place]);
+  }
+}
+
+/* The mean of a column over the measurements of each run. */
+static double *
+means_of (const Repeats *repeats, const Join *join, const double *numbers)
+{
+  double *means = g_new0 (double, repeats->n_runs);
+
+  for (uint64_t row = 0; row < join->measured->n_rows; row++)
+    if (repeats->place[row] != NO_RUN)
+      means[repeats->place[row]] += numbers[row];
+  for (uint64_t at = 0; at < repeats->n_runs; at++)
+    means[at] /= repeats->n_repeats[at];
+  return means;
+}
+
+/* The draws of replicas that stood there were of a column of the runs. */
+static void
+take_repeats (StudyLearned *learned, const Repeats *repeats, const Join *join)
+{
+  gsize n_draws = repeats->most_repeats > 1 ? repeats->most_repeats : 0;
+  g_autofree guint *n_taken = g_new0 (guint, repeats->n_runs);
+
+  g_free (learned->draws);
+  learned->n_draws = (guint) n_draws;
+  learned->draws = g_new (double, repeats->n_runs *n_draws);
+  for (gsize at = 0; at < repeats->n_runs * n_draws; at++)
+    learned->draws[at] = (double) NAN;
+  for (uint64_t row = 0; row < join->measured->n_rows; row++) {
+    uint64_t place = repeats->place[row];
+
+    if (place == NO_RUN) {
+      if (learned->n_unmatched++ == 0)
+        learned->first_unmatched = row;
+    } else if (n_draws > 0)
+      learned->draws[place * n_draws + n_taken[place]++] = join->values[row];
+  }
+  for (uint64_t at = 0; at < repeats->n_runs; at++)
+    learned->n_repeated += repeats->n_repeats[at] > 1;
+  learned->n_unmeasured = (guint) (join->runs->n_rows - repeats->n_runs);
+}
+
+PredictTable *
+study_measured_runs (const PredictTable *runs, const PredictTable *measured, const char *target,
+                     StudyLearned *learned, GError **error)
+{
+  g_auto (Join) join = { .runs = runs, .measured = measured };
+  g_auto (Repeats) repeats = { NULL };
+  PredictTable *table;
+
+  if (predict_table_find (runs, target) != NULL) {
+    g_set_error (
+        error, STUDY_ERROR, STUDY_ERROR_INPUT,
+        "%s: runs have a column %s of their own; the measured one needs another name, such "
+        "as measured_s",
+        measured->source, target);
+    return NULL;
+  }
+  if (!join_new (&join, target, error))
+    return NULL;
+  repeats_count (&repeats, &join);
+  if (measured->n_rows == 0)
+    g_set_error (error, STUDY_ERROR, STUDY_ERROR_INPUT, "%s: has no rows", measured->source);
+  else if (repeats.n_runs == 0) {
+    g_autofree char *name = name_of (&join, measured, join.in_measured, 0);
+
+    predict_table_refuse (measured, 0, error,
+                          "%s has no run with %s, and none of any other measurement", runs->source,
+                          name);
+  }
+  if (repeats.n_runs == 0)
+    return NULL;
+  table = join_pick (&join, repeats.first, repeats.n_runs);
+  for (guint at = 0; at < measured->n_columns; at++) {
+    const PredictColumn *column = &measured->columns[at];
+
+    if (is_added (&join, column))
+      predict_table_take_numbers (table, column->name, column->unit,
+                                  means_of (&repeats, &join, column->numbers));
+  }
+  take_repeats (learned, &repeats, &join);
+  return table;
+}

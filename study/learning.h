@@ -30,6 +30,12 @@ typedef struct {
   guint n_draws;    /* the most replicas of a row; 0: `noisy` is no column of numbers */
   double *draws;    /* [rows][n_draws] `noisy` of each replica, NaN: not made or not known; a row of
                      * the table has their mean */
+
+  /* After study_measured_runs(). */
+  guint n_unmeasured;   /* runs without a measurement */
+  uint64_t n_unmatched; /* measurements of no run, and the row of the first one */
+  uint64_t first_unmatched;
+  guint n_repeated; /* runs that were measured more than once */
 } StudyLearned;
 
 void study_learned_clear (StudyLearned *learned);
@@ -49,3 +55,24 @@ PredictNoise study_learned_noise (const StudyLearned *learned, const uint64_t *r
 PredictTable *
 study_learning_table (StudyStore *store, GPtrArray *rows, const StudyLearning *learning,
                       StudyLearned *learned, GError **error);
+
+/* --- Measured values ---
+ *
+ * A table of measurements on a real machine has a row per measured run.  Those of its columns that are
+ * inputs of a run (trace, machine, mapping, ranks ...) identify the run among the rows of `runs`, a
+ * table of study_learning_table(); `target` is the measured column.  Both functions return rows of
+ * `runs` whose places in errors are those of the measurements, with the other columns of numbers that
+ * runs do not have, such as the size of a grid.  NULL and *error, with file and line, when no column is
+ * an input, a row fits several runs, or its target is not a finite number of at least 0. */
+
+/* The run of each measurement, without `target`.  A measurement of no run, or of a run that was measured
+ * before, is an error. */
+PredictTable *study_measured_rows (const PredictTable *runs, const PredictTable *measured,
+                                   const char *target, GError **error);
+
+/* The runs that were measured, in the order of their first measurements, and `target`, which must be
+ * no column of the runs.  Several measurements of a run are one row, their mean, and draws of
+ * *learned, as replicas are; measurements of no run are counted there.  An error when none is of
+ * a run. */
+PredictTable *study_measured_runs (const PredictTable *runs, const PredictTable *measured,
+                                   const char *target, StudyLearned *learned, GError **error);

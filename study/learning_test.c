@@ -355,6 +355,49 @@ test_replicas_that_lack (Study *study, gconstpointer unused)
   g_assert_cmpfloat (noise.noise_rcc, ==, 1);
 }
 
+/* Placement 0 was measured twice, 2 not at all, and 9 has no run. */
+static void
+test_measured (Study *study, gconstpointer unused)
+{
+  static const char *const mappings[] = { "map-1", "map-0", "map-9", "map-0" };
+  static const double times[] = { 8, 1, 5, 3 }, sizes[] = { 70, 60, 50, 60 };
+  g_autoptr (PredictTable) measured = predict_table_new ("measured.csv", G_N_ELEMENTS (mappings));
+  g_autoptr (PredictTable) runs = NULL;
+  g_autoptr (PredictTable) table = NULL;
+  g_autoptr (GError) error = NULL;
+  g_auto (StudyLearned) learned = { 0 };
+  guint n_left_out;
+
+  (void) unused;
+  for (guint placement = 0; placement < 3; placement++)
+    add (study, placement, "packet", "default");
+  runs = table_of (study, &(StudyLearning){ 0 }, &n_left_out, NULL);
+  predict_table_add_texts (measured, "mapping", mappings);
+  predict_table_take_numbers (measured, "measured_s", NULL, g_memdup2 (times, sizeof times));
+  predict_table_take_numbers (measured, "size", NULL, g_memdup2 (sizes, sizeof sizes));
+
+  table = study_measured_runs (runs, measured, "measured_s", &learned, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (table->n_rows, ==, 2);
+  g_assert_cmpfloat (predict_table_find (table, "max_bytes")->numbers[0], ==, 1);
+  g_assert_cmpfloat (predict_table_find (table, "max_bytes")->numbers[1], ==, 0);
+  g_assert_cmpfloat (predict_table_find (table, "measured_s")->numbers[0], ==, 8);
+  g_assert_cmpfloat (predict_table_find (table, "measured_s")->numbers[1], ==, 2);
+  g_assert_cmpfloat (predict_table_find (table, "size")->numbers[1], ==, 60);
+  g_assert_cmpuint (learned.n_unmatched, ==, 1);
+  g_assert_cmpuint (learned.first_unmatched, ==, 2);
+  g_assert_cmpuint (learned.n_unmeasured, ==, 1);
+  g_assert_cmpuint (learned.n_repeated, ==, 1);
+  g_assert_cmpuint (learned.n_draws, ==, 2);
+  g_assert_cmpfloat (learned.draws[0], ==, 8);
+  g_assert_true (isnan (learned.draws[1]));
+  g_assert_cmpfloat (learned.draws[2], ==, 1);
+  g_assert_cmpfloat (learned.draws[3], ==, 3);
+
+  g_assert_null (study_measured_rows (runs, measured, "measured_s", &error));
+  g_assert_nonnull (strstr (error->message, "measured.csv, row 3: "));
+}
+
 static void
 test_nothing_done (Study *study, gconstpointer unused)
 {
@@ -391,6 +434,7 @@ main (int argc, char **argv)
   ADD ("replicas", test_replicas);
   ADD ("noise", test_noise);
   ADD ("lack", test_replicas_that_lack);
+  ADD ("measured", test_measured);
   ADD ("nothing", test_nothing_done);
   g_test_add_func ("/study/learning/sets", test_sets_of_features);
   return g_test_run ();

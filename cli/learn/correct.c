@@ -17,162 +17,6 @@
 #include <math.h>
 #include <string.h>
 
-#define MOST_TOLD 3u /* values that an error lists of an input in which runs differ */
-
-/* The inputs of a run, the most familiar first. */
-static const char *const inputs[] = {
-  "trace",         "machine",    "mapping", "ranks_per_node", "network",      "routing",
-  "compute_scale", "repetition", "seed",    "shrink",         "ranks",        "nodes",
-  "links",         "version",    "key",     "trace_hash",     "machine_hash", "mapping_hash",
-};
-
-/* The inputs that are columns of both tables, and their places there. */
-typedef struct {
-  const PredictTable *runs, *measured;
-  const char *name[G_N_ELEMENTS (inputs)];
-  guint in_runs[G_N_ELEMENTS (inputs)], in_measured[G_N_ELEMENTS (inputs)];
-  guint n;
-} Keys;
-
-/* "trace=a.hct, mapping=TABCDE"; the caller frees. */
-static char *
-name_of (const Keys *keys, const PredictTable *table, const guint *columns, uint64_t row)
-{
-  GString *name = g_string_new (NULL);
-
-  for (guint at = 0; at < keys->n; at++) {
-    g_autofree char *cell = predict_table_cell (table, columns[at], row);
-
-    g_string_append_printf (name, "%s%s=%s", at > 0 ? ", " : "", keys->name[at], cell);
-  }
-  return g_string_free (name, FALSE);
-}
-
-/* The first input in which the runs differ, and its values: "mapping (ABCDET, TABCDE, ...)"; the
- * caller frees. */
-static char *
-difference_of (const PredictTable *runs, const GArray *rows)
-{
-  for (gsize at = 0; at < G_N_ELEMENTS (inputs); at++) {
-    const PredictColumn *column = predict_table_find (runs, inputs[at]);
-    g_autoptr (GPtrArray) cells = g_ptr_array_new_with_free_func (g_free);
-    g_autofree char *list = NULL;
-
-    for (guint i = 0; column != NULL && i < rows->len && cells->len <= MOST_TOLD; i++) {
-      char *cell = predict_table_cell (runs, (guint) (column - runs->columns),
-                                       g_array_index (rows, uint64_t, i));
-
-      if (g_ptr_array_find_with_equal_func (cells, cell, g_str_equal, NULL))
-        g_free (cell);
-      else
-        g_ptr_array_add (cells, cell);
-    }
-    if (cells->len < 2)
-      continue;
-    if (cells->len > MOST_TOLD) {
-      g_free (cells->pdata[MOST_TOLD]);
-      cells->pdata[MOST_TOLD] = g_strdup ("...");
-    }
-    g_ptr_array_add (cells, NULL);
-    list = g_strjoinv (", ", (char **) cells->pdata);
-    return g_strdup_printf ("%s (%s)", inputs[at], list);
-  }
-  g_assert_not_reached (); /* keys differ */
-}
-
-/* picked[measured rows]: the run of each row. */
-static gboolean
-pick_runs (const Keys *keys, uint64_t *picked, GError **error)
-{
-  /* Name -> GArray of uint64_t, its rows. */
-  g_autoptr (GHashTable) of_name =
-      g_hash_table_new_full (g_str_hash, g_str_equal, g_free, (GDestroyNotify) g_array_unref);
-  g_autofree uint64_t *taken = g_new0 (uint64_t, keys->runs->n_rows + 1); /* by which row, plus 1 */
-
-  for (uint64_t row = 0; row < keys->runs->n_rows; row++) {
-    char *name = name_of (keys, keys->runs, keys->in_runs, row);
-    GArray *rows = g_hash_table_lookup (of_name, name);
-
-    if (rows == NULL) {
-      rows = g_array_new (FALSE, FALSE, sizeof row);
-      g_hash_table_insert (of_name, name, rows);
-    } else
-      g_free (name);
-    g_array_append_val (rows, row);
-  }
-  for (uint64_t row = 0; row < keys->measured->n_rows; row++) {
-    g_autofree char *name = name_of (keys, keys->measured, keys->in_measured, row);
-    g_autofree char *place = predict_table_place (keys->measured, row);
-    g_autofree char *detail = NULL;
-    const GArray *rows = g_hash_table_lookup (of_name, name);
-
-    if (rows == NULL)
-      return cli_fail (error, "%s: %s has no run with %s", place, keys->runs->source, name);
-    if (rows->len > 1) {
-      detail = difference_of (keys->runs, rows);
-      return cli_fail (error, "%s: %s has %u runs with %s; they differ in %s", place,
-                       keys->runs->source, rows->len, name, detail);
-    }
-    picked[row] = g_array_index (rows, uint64_t, 0);
-    if (taken[picked[row]] > 0) {
-      detail = predict_table_place (keys->measured, taken[picked[row]] - 1);
-      return cli_fail (error, "%s: the run with %s was measured before, at %s", place, name,
-                       detail);
-    }
-    taken[picked[row]] = row + 1;
-  }
-  return TRUE;
-}
-
-/* For each row of `measured` its run: a table of these rows of `runs` (of study_learning_table()),
- * whose places are those of `measured`.  The columns of `measured` that are inputs of a run (trace,
- * machine, mapping, ...) identify the run.  Columns of numbers that runs do not have, such as the
- * size of a grid, are added, except `observed`.  NULL and *error: no column is an input, or a row
- * identifies no run, several, or the run of an earlier row. */
-static PredictTable *
-measured_runs (const PredictTable *runs, const PredictTable *measured, const char *observed,
-               GError **error)
-{
-  Keys keys = { .runs = runs, .measured = measured };
-  g_autofree uint64_t *picked = g_new (uint64_t, measured->n_rows + 1);
-  PredictTable *table;
-
-  for (gsize at = 0; at < G_N_ELEMENTS (inputs); at++) {
-    const PredictColumn *in_runs = predict_table_find (runs, inputs[at]);
-    const PredictColumn *in_measured = predict_table_find (measured, inputs[at]);
-
-    if (in_runs == NULL || in_measured == NULL || strcmp (inputs[at], observed) == 0)
-      continue;
-    keys.name[keys.n] = inputs[at];
-    keys.in_runs[keys.n] = (guint) (in_runs - runs->columns);
-    keys.in_measured[keys.n++] = (guint) (in_measured - measured->columns);
-  }
-  if (keys.n == 0) {
-    cli_fail (
-        error,
-        "%s: no column identifies the measured run: trace, machine, mapping, key or another input of a run",
-        measured->source);
-    return NULL;
-  }
-  if (!pick_runs (&keys, picked, error))
-    return NULL;
-  table = predict_table_pick (runs, picked, measured->n_rows);
-  g_free (table->source);
-  table->source = g_strdup (measured->source);
-  g_free (table->lines);
-  table->lines = g_memdup2 (measured->lines, measured->n_rows * sizeof *measured->lines);
-  for (guint at = 0; at < measured->n_columns; at++) {
-    const PredictColumn *column = &measured->columns[at];
-
-    if (column->numbers != NULL && strcmp (column->name, observed) != 0 &&
-        predict_table_find (table, column->name) == NULL)
-      predict_table_take_numbers (
-          table, column->name, column->unit,
-          g_memdup2 (column->numbers, measured->n_rows * sizeof *column->numbers));
-  }
-  return table;
-}
-
 /* --- Points and the model --- */
 
 typedef struct {
@@ -202,7 +46,8 @@ points_read (Points *points, const char *path, const char *observed, const Predi
   if (times == NULL)
     return FALSE;
   points->observed = g_memdup2 (times, file->n_rows * sizeof *times);
-  points->table = runs ? measured_runs (runs, file, observed, error) : g_steal_pointer (&file);
+  points->table =
+      runs ? study_measured_rows (runs, file, observed, error) : g_steal_pointer (&file);
   return points->table != NULL;
 }
 
@@ -754,6 +599,7 @@ static gboolean
 prepare (Work *work, const char *train, Options *options, GError **error)
 {
   g_autoptr (PredictTable) runs = NULL;
+  g_autoptr (GPtrArray) left_out = g_ptr_array_new_with_free_func (g_free);
   g_auto (GStrv) features = NULL;
   g_autoptr (GError) trouble = NULL;
 
@@ -772,9 +618,11 @@ prepare (Work *work, const char *train, Options *options, GError **error)
   if (work->model == NULL)
     return FALSE;
   if (options->features != NULL) {
-    features = predict_feature_list (options->features, &trouble);
+    features = predict_feature_list (options->features, work->train.table, left_out, &trouble);
     if (features == NULL)
       return cli_refuse (error, "--features: %s", trouble->message);
+    if (!options->talk.quiet)
+      cli_tell_unknown_features (work->train.table, left_out);
     if (!predict_base_model_add_variables (work->model, (const char *const *) features, error))
       return FALSE;
   }

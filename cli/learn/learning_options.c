@@ -16,6 +16,7 @@ cli_learning_options_clear (CliLearningOptions *options)
 {
   g_free (options->observed_text);
   g_free (options->features_text);
+  g_free (options->measured);
   g_clear_pointer (&options->words, g_string_chunk_free);
 }
 
@@ -92,6 +93,38 @@ cli_parse_learning (CliLearningOptions *options, GError **error)
                      error);
 }
 
+/* The runs among the rows of `runs`, which it frees, that were measured. */
+static PredictTable *
+measured_table (PredictTable *runs, const CliLearningOptions *options, gboolean quiet,
+                StudyLearned *learned, GError **error)
+{
+  g_autoptr (PredictTable) all = runs;
+  g_autoptr (PredictTable) measured = predict_table_read (options->measured, error);
+  PredictTable *table =
+      measured != NULL
+          ? study_measured_runs (runs, measured, options->learning.noisy, learned, error)
+          : NULL;
+
+  if (table == NULL || quiet)
+    return table;
+  if (learned->n_unmatched > 0) {
+    g_autofree char *first = predict_table_place (measured, learned->first_unmatched);
+
+    cli_printf (stderr,
+                "hopcast: note: %s: left out %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+                " rows, the first at %s: no such run in %s\n",
+                measured->source, learned->n_unmatched, measured->n_rows, first, runs->source);
+  }
+  if (learned->n_unmeasured > 0)
+    cli_printf (stderr,
+                "hopcast: note: %s: left out %u of %" G_GUINT64_FORMAT " runs: no row in %s\n",
+                runs->source, learned->n_unmeasured, runs->n_rows, measured->source);
+  if (learned->n_repeated > 0)
+    cli_printf (stderr, "hopcast: note: %s: %u run%s measured several times: the mean counts\n",
+                measured->source, learned->n_repeated, learned->n_repeated == 1 ? "" : "s");
+  return table;
+}
+
 PredictTable *
 cli_learning_table_of_rows (StudyStore *store, GPtrArray *rows, const CliLearningOptions *options,
                             gboolean quiet, StudyLearned *learned, GError **error)
@@ -101,14 +134,16 @@ cli_learning_table_of_rows (StudyStore *store, GPtrArray *rows, const CliLearnin
   PredictTable *table = study_learning_table (store, rows, &options->learning, known, error);
   PredictNoise noise;
 
-  if (table == NULL || quiet)
-    return table;
-  if (known->n_left_out > 0)
+  if (table == NULL)
+    return NULL;
+  if (!quiet && known->n_left_out > 0)
     cli_printf (stderr,
                 "hopcast: note: %s: %u run%s left out, whose placement%s not in the feature runs\n",
                 study_store_path (store), known->n_left_out,
                 known->n_left_out == 1 ? " is" : "s are", known->n_left_out == 1 ? " is" : "s are");
-  if (learned != NULL)
+  if (options->measured != NULL)
+    table = measured_table (table, options, quiet, known, error);
+  if (learned != NULL || table == NULL || quiet)
     return table;
   noise = study_learned_noise (known, NULL, table->n_rows);
   if (!isnan (noise.noise_rcc))
@@ -131,9 +166,26 @@ cli_learning_table (const char *path, const CliLearningOptions *options, gboolea
     return store != NULL ? cli_learning_table_of_rows (store, NULL, options, quiet, learned, error)
                          : NULL;
   }
-  if (options->observed_text == NULL && options->features_text == NULL)
+  if (options->observed_text == NULL && options->features_text == NULL && options->measured == NULL)
     return predict_table_read (path, error);
   cli_refuse (error, "%s applies to stores; %s is not one",
-              options->observed_text != NULL ? "--observed-runs" : "--feature-runs", path);
+              options->observed_text != NULL   ? "--observed-runs"
+              : options->features_text != NULL ? "--feature-runs"
+                                               : "--measured",
+              path);
   return NULL;
+}
+
+void
+cli_tell_unknown_features (const PredictTable *table, GPtrArray *left_out)
+{
+  g_autofree char *names = NULL;
+
+  if (left_out->len == 0)
+    return;
+  g_ptr_array_add (left_out, NULL);
+  names = g_strjoinv (", ", (char **) left_out->pdata);
+  g_ptr_array_set_size (left_out, (gint) left_out->len - 1);
+  cli_printf (stderr, "hopcast: note: %s: left out features without any value: %s\n", table->source,
+              names);
 }

@@ -11,7 +11,9 @@
 
 typedef struct {
   char *observed_text, *features_text; /* of --observed-runs and --feature-runs; NULL: not given */
-  StudyLearning learning;              /* after cli_parse_learning(); borrows from `words` */
+  char *measured; /* path of a table of measurements, of which learning.noisy is the target; NULL:
+                   * a run's own columns are learned */
+  StudyLearning learning; /* after cli_parse_learning(); borrows from `words` */
   GStringChunk *words;
 } CliLearningOptions;
 
@@ -25,11 +27,12 @@ void cli_add_learning_options (GOptionContext *context, CliLearningOptions *opti
 /* Checks the options; CLI_ERROR_USAGE. */
 gboolean cli_parse_learning (CliLearningOptions *options, GError **error);
 
-/* The table at `path`: of a store's runs when it is one (whatever its name), else a CSV file ("-":
- * standard input), with which the options are an error.  learning.without_time and .noisy are the
- * command's to set.  *learned is to be cleared, after failure too; a file has no draws.
- * Unless quiet, prints the count of runs left out on standard error; and the noise of replicas where
- * the command does not take it (learned NULL). */
+/* The table at `path`: of a store's runs when it is one (whatever its name), or of those that were
+ * measured, else a CSV file ("-": standard input), with which the options are an error.
+ * `measured`, learning.without_time and .noisy are the command's to set.  *learned is to be cleared,
+ * after failure too; a file has no draws.  Unless quiet, prints on standard error how many runs and
+ * measurements are left out; and the noise of replicas where the command does not take it (learned
+ * NULL). */
 PredictTable *cli_learning_table (const char *path, const CliLearningOptions *options,
                                   gboolean quiet, StudyLearned *learned, GError **error);
 
@@ -37,3 +40,7 @@ PredictTable *cli_learning_table (const char *path, const CliLearningOptions *op
 PredictTable *
 cli_learning_table_of_rows (StudyStore *store, GPtrArray *rows, const CliLearningOptions *options,
                             gboolean quiet, StudyLearned *learned, GError **error);
+
+/* A note of the features of sets that predict_feature_list() left out (element-type utf8); none when
+ * there are none. */
+void cli_tell_unknown_features (const PredictTable *table, GPtrArray *left_out);

@@ -33,49 +33,141 @@
 /* The name of a first column without one: the index of a pandas table. */
 #define INDEX_NAME "row"
 
-/* The columns and sets (such as H3) that `text` lists; text NULL: of a store's runs the features
- * that they have, of a file each column of numbers except the target, the group and an index
- * ("row").  left_out (element-type utf8) gets the other columns, each with the reason.
- * NULL-terminated, g_strfreev().  NULL and *error: the target is listed, or nothing is left. */
+/* --- Options --- */
+
+typedef struct {
+  CliFormatOptions format;
+  CliTalkOptions talk;
+  CliLearningOptions learning;
+  CliMethodOptions method;
+  char *target, *features, *group, *validate, *importances, *score, *output;
+  gboolean log_target, baselines;
+  int search; /* the most features of a set; 0: no search */
+} Options;
+
+static void
+options_clear (Options *options)
+{
+  cli_format_options_clear (&options->format);
+  cli_learning_options_clear (&options->learning);
+  cli_method_options_clear (&options->method);
+  g_free (options->target);
+  g_free (options->features);
+  g_free (options->group);
+  g_free (options->validate);
+  g_free (options->importances);
+  g_free (options->score);
+  g_free (options->output);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
+
+static void
+add_options (GOptionContext *context, Options *options)
+{
+  const GOptionEntry what[] = {
+    { "target", 0, 0, G_OPTION_ARG_STRING, &options->target,
+      "The column that is to be predicted (default, of a store: time_s, with --measured: "
+      "measured_s)",
+      "COLUMN" },
+    { "measured", 0, 0, G_OPTION_ARG_FILENAME, &options->learning.measured,
+      "Of a store: a table of which runs were measured (trace, machine, mapping, ...) on a real "
+      "machine, and their times, to learn instead of the simulated ones",
+      "TABLE" },
+    { "log-target", 0, 0, G_OPTION_ARG_NONE, &options->log_target,
+      "Learn the logarithm of the target: ratios count, not differences", NULL },
+    { "features", 0, 0, G_OPTION_ARG_STRING, &options->features,
+      "The columns to learn from, and the sets H1 to H6, prior, new, all (default: every column of "
+      "numbers; of a store's runs, their metrics)",
+      "A,B,..." },
+    { "group", 0, 0, G_OPTION_ARG_STRING, &options->group,
+      "Rows with the same text here, such as those of one mapping, are never parted by a split",
+      "COLUMN" },
+    { "output", 'o', 0, G_OPTION_ARG_FILENAME, &options->output,
+      "Where to write the model (default: nowhere, only tell how good it is)", "MODEL.json" },
+    { NULL },
+  };
+  const GOptionEntry how_good[] = {
+    { "validate", 0, 0, G_OPTION_ARG_STRING, &options->validate,
+      "splits:N, a third predicted from the rest N times (default: splits:50), folds:N or none",
+      "HOW" },
+    { "baselines", 0, 0, G_OPTION_ARG_NONE, &options->baselines,
+      "Also score every method on the same splits", NULL },
+    { "importances", 0, 0, G_OPTION_ARG_STRING, &options->importances,
+      "impurity (default, of trees) or also permutation, of any method", "KIND" },
+    { "search", 0, 0, G_OPTION_ARG_INT, &options->search,
+      "Search for the best set of at most N of the features, and learn from that", "N" },
+    { "score", 0, 0, G_OPTION_ARG_STRING, &options->score,
+      "What --search makes best: rcc (default), tau_b, spearman, r2, mape, rmse, log_rmse",
+      "SCORE" },
+    { NULL },
+  };
+
+  g_option_context_add_main_entries (context, what, NULL);
+  cli_add_method_options (context, &options->method);
+  g_option_context_add_main_entries (context, how_good, NULL);
+  cli_add_learning_options (context, &options->learning);
+  cli_add_format_options (context, &options->format);
+  cli_add_talk_options (context, &options->talk);
+}
+
+/* --- Features --- */
+
+/* The columns and sets (such as H3) that --features lists; the sets without their features that are
+ * unknown in all rows.  The rest as choose_features(). */
 static char **
-choose_features (const PredictTable *table, const char *text, const char *target, const char *group,
+listed_features (const PredictTable *table, const Options *options, GPtrArray *left_out,
+                 GError **error)
+{
+  g_autoptr (GPtrArray) unknown = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (GError) trouble = NULL;
+  g_auto (GStrv) listed = predict_feature_list (options->features, table, unknown, &trouble);
+
+  if (listed == NULL)
+    cli_refuse (error, "--features: %s", trouble->message);
+  else if (g_strv_contains ((const char *const *) listed, options->target))
+    cli_refuse (error, "--features: '%s' is the target", options->target);
+  else if (*listed == NULL)
+    cli_fail (error, "%s: no feature of %s has a value", table->source, options->features);
+  else {
+    for (guint at = 0; at < unknown->len; at++)
+      g_ptr_array_add (left_out, g_strdup_printf ("%s (empty)", (char *) unknown->pdata[at]));
+    if (!options->talk.quiet)
+      cli_tell_unknown_features (table, unknown);
+    return g_steal_pointer (&listed);
+  }
+  return NULL;
+}
+
+/* The features that are listed; without a list, of a store's runs the features that they have, of a
+ * file each column of numbers except the target, the group and an index ("row").  left_out
+ * (element-type utf8) gets the other columns, each with the reason.  NULL-terminated, g_strfreev().
+ * NULL and *error: the target is listed, or nothing is left. */
+static char **
+choose_features (const PredictTable *table, gboolean is_store, const Options *options,
                  GPtrArray *left_out, GError **error)
 {
   const char *const *known = predict_feature_set ("all")->features;
   g_autoptr (GPtrArray) features = NULL;
 
-  if (text != NULL) {
-    g_autoptr (GError) trouble = NULL;
-    g_auto (GStrv) listed = predict_feature_list (text, &trouble);
-
-    if (listed == NULL)
-      cli_refuse (error, "--features: %s", trouble->message);
-    else if (g_strv_contains ((const char *const *) listed, target))
-      cli_refuse (error, "--features: '%s' is the target", target);
-    else
-      return g_steal_pointer (&listed);
-    return NULL;
-  }
+  if (options->features != NULL)
+    return listed_features (table, options, left_out, error);
   features = g_ptr_array_new_with_free_func (g_free);
   for (guint i = 0; i < table->n_columns; i++) {
     const PredictColumn *column = &table->columns[i];
     const char *reason = NULL;
-    uint64_t n_empty = 0;
 
     /* A row of a store has all results of the run, most of which are unknown where the target is
      * unknown; only its features are known earlier. */
-    if (g_strcmp0 (column->name, target) == 0 ||
-        (table->lines == NULL && !g_strv_contains (known, column->name)))
+    if (g_strcmp0 (column->name, options->target) == 0 ||
+        (is_store && !g_strv_contains (known, column->name)))
       continue;
-    while (column->numbers != NULL && n_empty < table->n_rows && isnan (column->numbers[n_empty]))
-      n_empty++;
     if (column->numbers == NULL)
       reason = "texts";
-    else if (g_strcmp0 (column->name, group) == 0)
+    else if (g_strcmp0 (column->name, options->group) == 0)
       reason = "the group";
     else if (g_strcmp0 (column->name, INDEX_NAME) == 0)
       reason = "an index";
-    else if (n_empty > 0 && n_empty == table->n_rows)
+    else if (predict_table_is_unknown (table, column))
       reason = "empty";
     if (reason != NULL)
       g_ptr_array_add (left_out, g_strdup_printf ("%s (%s)", column->name, reason));
@@ -107,15 +199,15 @@ is_echo (const float *x, const double *y, uint64_t n)
   return rcc >= ECHO_RCC || rcc <= 1 - ECHO_RCC;
 }
 
-/* Warns of features that are the same in all rows.  Of a table from a file whose features were not
- * listed (are_chosen), warns also of those that put the rows in the order of the target: such a
- * column is probably a second measurement of the target. */
+/* Warns of features that are the same in all rows.  are_found, in a file and not listed: warns also
+ * of those that put the rows in the order of the target: such a column is probably a second
+ * measurement of the target. */
 static void
-train_warn (const PredictTable *table, const char *const *features, gboolean are_chosen,
+train_warn (const PredictTable *table, const char *const *features, gboolean are_found,
             const char *target, const PredictSamples *samples)
 {
   uint64_t n = samples->n_samples;
-  gboolean seeks_echoes = !are_chosen && table->lines != NULL && n > 2 && n <= ECHO_SAMPLES;
+  gboolean seeks_echoes = are_found && n > 2 && n <= ECHO_SAMPLES;
 
   for (guint i = 0; features[i] != NULL; i++) {
     const float *x = samples->x + i * n;
@@ -175,76 +267,7 @@ stage_progress (void *data, double share)
   cli_progress_text (stage->bar, share, stage->name);
 }
 
-/* --- Options --- */
-
-typedef struct {
-  CliFormatOptions format;
-  CliTalkOptions talk;
-  CliLearningOptions learning;
-  CliMethodOptions method;
-  char *target, *features, *group, *validate, *importances, *score, *output;
-  gboolean log_target, baselines;
-  int search; /* the most features of a set; 0: no search */
-} Options;
-
-static void
-options_clear (Options *options)
-{
-  cli_format_options_clear (&options->format);
-  cli_learning_options_clear (&options->learning);
-  cli_method_options_clear (&options->method);
-  g_free (options->target);
-  g_free (options->features);
-  g_free (options->group);
-  g_free (options->validate);
-  g_free (options->importances);
-  g_free (options->score);
-  g_free (options->output);
-}
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
-
-static void
-add_options (GOptionContext *context, Options *options)
-{
-  const GOptionEntry what[] = {
-    { "target", 0, 0, G_OPTION_ARG_STRING, &options->target,
-      "The column that is to be predicted (default: time_s, of a store)", "COLUMN" },
-    { "log-target", 0, 0, G_OPTION_ARG_NONE, &options->log_target,
-      "Learn the logarithm of the target: ratios count, not differences", NULL },
-    { "features", 0, 0, G_OPTION_ARG_STRING, &options->features,
-      "The columns to learn from, and the sets H1 to H6, prior, new, all (default: every column of "
-      "numbers; of a store's runs, their metrics)",
-      "A,B,..." },
-    { "group", 0, 0, G_OPTION_ARG_STRING, &options->group,
-      "Rows with the same text here, such as those of one mapping, are never parted by a split",
-      "COLUMN" },
-    { "output", 'o', 0, G_OPTION_ARG_FILENAME, &options->output,
-      "Where to write the model (default: nowhere, only tell how good it is)", "MODEL.json" },
-    { NULL },
-  };
-  const GOptionEntry how_good[] = {
-    { "validate", 0, 0, G_OPTION_ARG_STRING, &options->validate,
-      "splits:N, a third predicted from the rest N times (default: splits:50), folds:N or none",
-      "HOW" },
-    { "baselines", 0, 0, G_OPTION_ARG_NONE, &options->baselines,
-      "Also score every method on the same splits", NULL },
-    { "importances", 0, 0, G_OPTION_ARG_STRING, &options->importances,
-      "impurity (default, of trees) or also permutation, of any method", "KIND" },
-    { "search", 0, 0, G_OPTION_ARG_INT, &options->search,
-      "Search for the best set of at most N of the features, and learn from that", "N" },
-    { "score", 0, 0, G_OPTION_ARG_STRING, &options->score,
-      "What --search makes best: rcc (default), tau_b, spearman, r2, mape, rmse, log_rmse",
-      "SCORE" },
-    { NULL },
-  };
-
-  g_option_context_add_main_entries (context, what, NULL);
-  cli_add_method_options (context, &options->method);
-  g_option_context_add_main_entries (context, how_good, NULL);
-  cli_add_learning_options (context, &options->learning);
-  cli_add_format_options (context, &options->format);
-  cli_add_talk_options (context, &options->talk);
-}
+/* --- Checks of the options --- */
 
 /* "splits:N", "folds:N" or "none"; NULL: the default. */
 static gboolean
@@ -370,8 +393,8 @@ take_table (Work *work, const char *path, const Options *options, GError **error
   if (work->table == NULL)
     return FALSE;
   work->left_out = g_ptr_array_new_with_free_func (g_free);
-  work->features = choose_features (work->table, options->features, options->target, options->group,
-                                    work->left_out, error);
+  work->features =
+      choose_features (work->table, cli_is_store (path), options, work->left_out, error);
   if (work->features == NULL)
     return FALSE;
   work->recipe.features = (const char *const *) work->features;
@@ -455,8 +478,8 @@ train (const char *path, const Options *options, PredictRecipe recipe, GError **
   if ((options->output != NULL && out == NULL) || !take_table (&work, path, options, error))
     return FALSE;
   if (!quiet)
-    train_warn (work.table, work.recipe.features, options->features != NULL, work.recipe.target,
-                work.samples);
+    train_warn (work.table, work.recipe.features, options->features == NULL && !cli_is_store (path),
+                work.recipe.target, work.samples);
   if (options->search > 0 && !search (&work, options, error))
     return FALSE;
   /* A model takes its own samples from the table; of millions of rows, once is enough. */
@@ -507,7 +530,11 @@ cli_train (int argc, char **argv, GError **error)
   if (!cli_parse (context, argc, argv, names, &path, error) ||
       !cli_parse_format (&options.format, error))
     return CLI_FAILED;
-  if (options.target == NULL && cli_is_store (path))
+  /* What was measured needs no simulated time. */
+  options.learning.learning.without_time = options.learning.measured != NULL;
+  if (options.target == NULL && options.learning.measured != NULL)
+    options.target = g_strdup ("measured_s");
+  else if (options.target == NULL && cli_is_store (path))
     options.target = g_strdup ("time_s");
   options.learning.learning.noisy = options.target;
   if (!cli_parse_learning (&options.learning, error) || !check_options (&options, &recipe, error) ||

@@ -159,6 +159,7 @@ model_new (const Options *options, StudyStore *store, GPtrArray *rows, GError **
   g_autoptr (GHashTable) of_key = g_hash_table_new (g_str_hash, g_str_equal);
   g_autofree uint64_t *matches = g_new0 (uint64_t, rows->len);
   g_autofree char *kind = NULL;
+  const char *target;
   const PredictColumn *key, *measured;
   Model *ranked;
 
@@ -178,15 +179,16 @@ model_new (const Options *options, StudyStore *store, GPtrArray *rows, GError **
     matches[at] = GPOINTER_TO_SIZE (
         g_hash_table_lookup (of_key, ((const StudyRow *) g_ptr_array_index (rows, at))->key));
 
+  target = predict_forecaster_target (model);
   kind = model->learned ? g_strdup_printf ("trained on %" G_GUINT64_FORMAT " samples of %s",
                                            model->learned->n_samples, model->learned->source)
                         : g_strdup ("a formula");
   ranked = g_new0 (Model, 1);
   ranked->note =
-      g_strdup_printf ("predicted by %s, %s, from the features of %s%s", options->model, kind,
-                       learning->features_text != NULL ? "the runs with " : "the same runs",
+      g_strdup_printf ("%s predicted by %s, %s, from the features of %s%s", target, options->model,
+                       kind, learning->features_text != NULL ? "the runs with " : "the same runs",
                        learning->features_text != NULL ? learning->features_text : "");
-  ranked->target = g_strdup (predict_forecaster_target (model));
+  ranked->target = g_strdup (target);
   ranked->predicted = spread_values (answer.predicted, matches, rows->len);
   ranked->lower = spread_values (answer.lower, matches, rows->len);
   ranked->upper = spread_values (answer.upper, matches, rows->len);
@@ -283,6 +285,7 @@ typedef struct {
   guint top;              /* mappings per case, ties with the last one included */
   const GArray *columns;  /* (element-type MoreColumn) */
   const char *note;       /* the source of the values; NULL: the runs themselves */
+  const char *target;     /* the column that a model predicted; NULL without one */
 } Ranking;
 
 #define MAX_MORE 3 /* lower, upper, measured */
@@ -449,8 +452,10 @@ print_ranking (const Ranking *ranking, CliFormat format)
   cli_add_string (builder, "store", ranking->store);
   cli_add_string (builder, "study", ranking->study);
   cli_add_integer (builder, "missing", ranking->n_missing);
-  if (ranking->note != NULL)
+  if (ranking->note != NULL) {
+    cli_add_string (builder, "target", ranking->target);
     cli_add_string (builder, "note", ranking->note);
+  }
   cli_begin_array (builder, "cases");
   for (guint number = 0; number < ranking->cases->len; number++) {
     const StudyCase *study_case = g_ptr_array_index (ranking->cases, number);
@@ -599,8 +604,8 @@ rank_store (StudyStore *store, const Options *options, GError **error)
     return FALSE;
   if (model != NULL) {
     cases = study_cases_new_by_values (
-        rows, strcmp (model->target, "time_s") == 0 ? "predicted_s" : "predicted", model->predicted,
-        options->tie, study_machine_reader_find, &reader);
+        rows, g_str_has_suffix (model->target, "_s") ? "predicted_s" : "predicted",
+        model->predicted, options->tie, study_machine_reader_find, &reader);
     add_column (columns, rows, "lower", model->lower);
     add_column (columns, rows, "upper", model->upper);
     add_column (columns, rows, model->target, model->measured);
@@ -627,7 +632,8 @@ rank_store (StudyStore *store, const Options *options, GError **error)
                        .chosen = chosen,
                        .top = (guint) options->top,
                        .columns = columns,
-                       .note = model ? model->note : NULL };
+                       .note = model ? model->note : NULL,
+                       .target = model ? model->target : NULL };
   if (options->output != NULL && !write_best (store, &ranking, options, error))
     return FALSE;
   /* A map file on standard output has it for itself. */

@@ -83,7 +83,7 @@ test_table (void)
       "      4  BAT               48       2  1.042     1\n"
       "      5  ABT               50       4  1.000     1\n"
       "  best: TBA, 1.190 times as good as the default, ABT\n"
-      "\npredicted by %s, trained on 40 samples of line, from the features of the same runs\n",
+      "\ntime_s predicted by %s, trained on 40 samples of line, from the features of the same runs\n",
       files.model);
 
   g_assert_cmpstr (text, ==, expected);

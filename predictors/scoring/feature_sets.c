@@ -54,26 +54,38 @@ add (GPtrArray *list, const char *name)
 }
 
 char **
-predict_feature_list (const char *text, GError **error)
+predict_feature_list (const char *text, const PredictTable *table, GPtrArray *left_out,
+                      GError **error)
 {
   g_autoptr (GPtrArray) list = g_ptr_array_new_with_free_func (g_free);
   g_auto (GStrv) words = g_strsplit (text, ",", -1);
 
-  for (char **word = words; *word != NULL; word++) {
-    const PredictFeatureSet *set = predict_feature_set (g_strstrip (*word));
-
-    if (**word == '\0') {
+  if (*words == NULL) {
+    g_set_error_literal (error, PREDICT_ERROR, PREDICT_ERROR_OPTION, "no feature is named");
+    return NULL;
+  }
+  for (char **word = words; *word != NULL; word++)
+    if (*g_strstrip (*word) == '\0') {
       g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_OPTION,
                    "\"%s\": the name of a feature is missing", text);
       return NULL;
     }
+  for (char **word = words; *word != NULL; word++) {
+    const PredictFeatureSet *set = predict_feature_set (*word);
+
     if (set == NULL)
       add (list, *word);
-    for (guint at = 0; set != NULL && set->features[at] != NULL; at++)
-      add (list, set->features[at]);
+    for (guint at = 0; set != NULL && set->features[at] != NULL; at++) {
+      const char *name = set->features[at];
+      const PredictColumn *column = table != NULL ? predict_table_find (table, name) : NULL;
+
+      if (column == NULL || !predict_table_is_unknown (table, column) ||
+          g_strv_contains ((const char *const *) words, name))
+        add (list, name);
+      else
+        add (left_out, name);
+    }
   }
-  if (list->len == 0)
-    g_set_error_literal (error, PREDICT_ERROR, PREDICT_ERROR_OPTION, "no feature is named");
   g_ptr_array_add (list, NULL);
-  return list->len > 1 ? (char **) g_ptr_array_steal (list, NULL) : NULL;
+  return (char **) g_ptr_array_steal (list, NULL);
 }

@@ -5,7 +5,7 @@
  * SC13 paper: prior features (section 5.2), new ones (5.3), hybrids H1 to H6 (table 3). */
 #pragma once
 
-#include <glib.h>
+#include "predictors/table/table.h"
 
 typedef struct {
   const char *name;            /* "H1" */
@@ -20,5 +20,9 @@ extern const PredictFeatureSet predict_feature_sets[];
 const PredictFeatureSet *predict_feature_set (const char *name);
 
 /* The features of a text: names of columns and sets, separated by commas, each feature once, in order.
- * NULL-terminated, g_strfreev(); NULL and *error when one is empty. */
-char **predict_feature_list (const char *text, GError **error);
+ * A set loses its features that are unknown in all rows of `table` (NULL: none), such as the buffers
+ * of loads; left_out (element-type utf8) gets their names.  A feature that the text names by itself
+ * stays.  NULL-terminated, without elements when all are left out, g_strfreev(); NULL and *error when
+ * a name is empty. */
+char **predict_feature_list (const char *text, const PredictTable *table, GPtrArray *left_out,
+                             GError **error);

@@ -4,13 +4,14 @@
 #include "predictors/predict_error.h"
 #include "predictors/scoring/feature_sets.h"
 
+#include <math.h>
 #include <string.h>
 
 static void
 assert_list (const char *text, const char *expected)
 {
   g_autoptr (GError) error = NULL;
-  g_auto (GStrv) list = predict_feature_list (text, &error);
+  g_auto (GStrv) list = predict_feature_list (text, NULL, NULL, &error);
   g_autofree char *joined = NULL;
 
   g_assert_no_error (error);
@@ -63,8 +64,40 @@ test_empty_names (void)
   for (gsize at = 0; at < G_N_ELEMENTS (texts); at++) {
     g_autoptr (GError) error = NULL;
 
-    g_assert_null (predict_feature_list (texts[at], &error));
+    g_assert_null (predict_feature_list (texts[at], NULL, NULL, &error));
     g_assert_error (error, PREDICT_ERROR, PREDICT_ERROR_OPTION);
+  }
+}
+
+/* A set loses the features that are unknown in all rows; one that is named by itself, or known in part, stays. */
+static void
+test_unknown_features (void)
+{
+  static const char *const cases[][3] = {
+    { "H3", "avg_bytes max_bytes max_FIFO", "avg_buffer" },
+    { "H3,avg_buffer", "avg_bytes max_bytes avg_buffer max_FIFO", "" },
+    { "H3,H4,prior", "avg_bytes max_bytes max_FIFO avg_buffer_TO max_dilation", "avg_buffer" },
+    { "avg_buffer", "avg_buffer", "" },
+  };
+  static const char *const features[] = { "avg_bytes", "max_bytes", "avg_buffer", "max_FIFO" };
+  g_autoptr (PredictTable) table = predict_table_new ("loads", 2);
+
+  for (gsize feature = 0; feature < G_N_ELEMENTS (features); feature++) {
+    double *numbers = g_new (double, 2);
+
+    numbers[0] = feature < 2 ? 1 : (double) NAN; /* max_FIFO is known in the second row alone */
+    numbers[1] = feature != 2 ? 1 : (double) NAN;
+    predict_table_take_numbers (table, features[feature], NULL, numbers);
+  }
+  for (gsize at = 0; at < G_N_ELEMENTS (cases); at++) {
+    g_autoptr (GPtrArray) left_out = g_ptr_array_new_with_free_func (g_free);
+    g_auto (GStrv) list = predict_feature_list (cases[at][0], table, left_out, NULL);
+    g_autofree char *joined = g_strjoinv (" ", list), *others = NULL;
+
+    g_ptr_array_add (left_out, NULL);
+    others = g_strjoinv (" ", (char **) left_out->pdata);
+    g_assert_cmpstr (joined, ==, cases[at][1]);
+    g_assert_cmpstr (others, ==, cases[at][2]);
   }
 }
 
@@ -76,5 +109,6 @@ main (int argc, char **argv)
   g_test_add_func ("/predictors/feature-sets/all", test_sets_are_within_all);
   g_test_add_func ("/predictors/feature-sets/lists", test_lists);
   g_test_add_func ("/predictors/feature-sets/empty", test_empty_names);
+  g_test_add_func ("/predictors/feature-sets/unknown", test_unknown_features);
   return g_test_run ();
 }

@@ -226,6 +226,16 @@ predict_table_numbers (const PredictTable *table, const char *name, GError **err
   return NULL;
 }
 
+gboolean
+predict_table_is_unknown (const PredictTable *table, const PredictColumn *column)
+{
+  uint64_t n_unknown = 0;
+
+  while (column->numbers != NULL && n_unknown < table->n_rows && isnan (column->numbers[n_unknown]))
+    n_unknown++;
+  return n_unknown > 0 && n_unknown == table->n_rows;
+}
+
 const double *
 predict_table_finite (const PredictTable *table, const char *name, GError **error)
 {

@@ -59,6 +59,9 @@ const PredictColumn *predict_table_find (const PredictTable *table, const char *
 const PredictColumn *
 predict_table_numbers (const PredictTable *table, const char *name, GError **error);
 
+/* Whether a column has no value in any row; FALSE for texts and for a table without rows. */
+gboolean predict_table_is_unknown (const PredictTable *table, const PredictColumn *column);
+
 /* The numbers of that column, [n_rows], when all of them are finite; NULL and *error, with the
  * first row that has none, otherwise. */
 const double *predict_table_finite (const PredictTable *table, const char *name, GError **error);

@@ -682,6 +682,7 @@ STORE_COMMANDS = f"""
     study merge s.store t.store
     study merge t.store s.store
     train s.store --method linear --validate none --threads 1 -o out.json
+    train s.store --measured measured.csv --features all --method linear --validate none --observed-runs network=packet
     predict m.json s.store --observed-runs network=packet
     correct --from s.store --measured measured.csv --case 2 -o out.model {BREED}
     correct --from s.store --measured measured.csv --model t.model --case 3 --format json {BREED}
@@ -737,6 +738,7 @@ def add_studies(hopcast, scratch):
         predict m.json s.store -o out.csv --observed-runs network=packet
         """, stored, ["m.json"], "json", leaves=leaves)
     add("store-measured", "tables", f"""
+        train s.store --measured measured.csv --method linear --threads 1 --observed-runs network=packet -o out.json
         correct --from s.store --measured measured.csv --case 2 {BREED}
         correct --from s.store --measured measured.csv --test measured.csv --points out.csv --features max_bytes {BREED}
         """, stored, ["measured.csv"], "csv", leaves=leaves)
