@@ -26,6 +26,7 @@ static const char *const core_orders[] = { "compact", "scatter", "os", NULL };
 static const char *const mpis[] = { "openmpi", "mpich", NULL };
 static const char *const objectives[] = { "hop-bytes", "max-bytes", "both", NULL };
 static const char *const rules[] = { "half", "paper", NULL };
+static const char *const normalizations[] = { "none", "set", NULL };
 static const char *const importances[] = { "none", "impurity", "permutation", NULL };
 static const char *const validations[] = { "splits:", "folds:", "none", NULL };
 static const char *const modes[] = { "best", "paper", NULL };
@@ -157,6 +158,7 @@ static const struct {
   { "--cost", "", costs, NULL },
   { "--score", "", predict_score_names, NULL },
   { "--importances", "", importances, NULL },
+  { "--normalize", "", normalizations, NULL },
   { "--validate", "", validations, NULL },
   { "--race", "", races, NULL },
   { "--rcc", "", rules, NULL },

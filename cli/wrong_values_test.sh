@@ -116,7 +116,7 @@ wrong () {
     *:--functions) echo "$word exp,nonsense" ;;
     *:--observed-runs | *:--feature-runs) echo "'' x network network= network=nonsense colour=red" ;;
     *:--format | *:--network | *:--routing | *:--to | *:--what | *:--objective | \
-      *:--rcc | *:--method | *:--importances | *:--score | *:--mode | *:--loss | *:--computation | \
+      *:--rcc | *:--method | *:--normalize | *:--importances | *:--score | *:--mode | *:--loss | *:--computation | \
       *:--near | *:--cost | *:--mpi) echo "$word" ;;
     rank:--by | aggregate:--by) echo "$word" ;;
     validate:--only) echo "$word" ;;
@@ -124,6 +124,7 @@ wrong () {
       *:--measured | *:--test | *:--refitted | *:--points | *:--ipc | *:--samples | *:--power | *:--table | \
       *:--rankfile | *:--hostfile | *:--slurm | *:--node | *:--times | *:--details | *:--xc30 | \
       *:--checkpoint | *:--resume | *:--runs) echo "-" ;;
+    *:--sets) echo "''" ;;
     *:--from-region | *:--observed | *:--predicted | *:--group | *:--target | *:--features | *:--title | \
       *:--program | *:--recorded-in | *:--reference | *:--events | *:--region | *:--cycles | \
       *:--instructions) echo "-" ;;

@@ -287,28 +287,21 @@ warn_of_outside (const PredictTable *table, const PredictModel *model, const Pre
 
   if (answer->n_outside == 0)
     return;
-  for (guint feature = 0; model->features[feature] != NULL; feature++) {
-    const PredictColumn *column = predict_table_find (table, model->features[feature]);
-    /* In single precision, as models see features. */
-    float smallest = (float) model->smallest[feature], largest = (float) model->largest[feature];
-    uint64_t n = 0;
-
-    for (uint64_t row = 0; row < table->n_rows; row++)
-      n += (float) column->numbers[row] < smallest || (float) column->numbers[row] > largest;
-    if (n > 0)
+  for (guint feature = 0; model->features[feature] != NULL; feature++)
+    if (answer->outside_of[feature] > 0)
       g_string_append_printf (which, "%s%s (%" G_GUINT64_FORMAT " of them)", which->len ? ", " : "",
-                              model->features[feature], n);
-  }
+                              model->features[feature], answer->outside_of[feature]);
   cli_printf (stderr,
               "hopcast: warning: %s: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
               " rows are outside the range of the training data: %s\n",
               table->source, answer->n_outside, table->n_rows, which->str);
 }
 
-/* Scores the predictions in the rows whose observation is known. */
+/* Scores the predictions in the rows whose observation is known: values[rows], in the units of what is
+ * predicted, of a column. */
 static void
 tell_scores (const PredictTable *table, const StudyLearned *learned, const PredictColumn *column,
-             const PredictAnswer *answer)
+             const double *values, const PredictAnswer *answer)
 {
   g_autofree double *observed = g_new (double, table->n_rows);
   g_autofree double *predicted = g_new (double, table->n_rows);
@@ -317,7 +310,7 @@ tell_scores (const PredictTable *table, const StudyLearned *learned, const Predi
   PredictScores scores;
 
   for (uint64_t row = 0; row < table->n_rows; row++) {
-    double value = column->numbers[row];
+    double value = values[row];
 
     if (!isfinite (value))
       continue;
@@ -349,6 +342,7 @@ predict (const char *model_path, const char *path, const Options *options, GErro
   g_auto (PredictAnswer) answer = { NULL };
   g_auto (StudyLearned) learned = { 0 };
   const PredictColumn *observed = NULL;
+  g_autofree double *relative = NULL;
 
   if (model == NULL || (!strcmp (path, "-") && !keep_input (error)) ||
       !(out = cli_outfile_new (options->output, error)))
@@ -358,9 +352,14 @@ predict (const char *model_path, const char *path, const Options *options, GErro
   if (table == NULL ||
       (options->observed != NULL &&
        !(observed = predict_table_numbers (table, options->observed, error))) ||
-      !predict_forecaster_apply (model, table, level, (guint) options->threads, &answer, error))
+      !predict_forecaster_apply (model, table, level, (guint) options->threads, &answer, error) ||
+      (observed != NULL && model->learned != NULL &&
+       !(relative = predict_model_observed (model->learned, table, observed->numbers, error))))
     return FALSE;
   if (!options->talk.quiet && model->learned != NULL) {
+    if (model->learned->sets != NULL)
+      cli_printf (stderr, "hopcast: note: %s: predicted is %s over its mean in a set of rows\n",
+                  model_path, model->learned->target);
     warn_of_outside (table, model->learned, &answer);
     if (answer.upper != NULL && table->n_rows > 0 && isinf (answer.upper[0]))
       cli_printf (stderr,
@@ -377,7 +376,8 @@ predict (const char *model_path, const char *path, const Options *options, GErro
       !cli_outfile_commit (out, error))
     return FALSE;
   if (observed != NULL)
-    tell_scores (table, &learned, observed, &answer);
+    tell_scores (table, &learned, observed, relative != NULL ? relative : observed->numbers,
+                 &answer);
   return TRUE;
 }
 

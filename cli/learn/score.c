@@ -220,11 +220,13 @@ typedef struct {
   StudyLearned learned;
   PredictAnswer answer;               /* of the model */
   const double *observed, *predicted; /* [rows] */
+  double *relative;                   /* owned: what is observed in the units of the model */
 } Work;
 
 static void
 work_clear (Work *work)
 {
+  g_clear_pointer (&work->relative, g_free);
   g_clear_pointer (&work->model, predict_forecaster_free);
   g_clear_pointer (&work->table, predict_table_free);
   study_learned_clear (&work->learned);
@@ -270,7 +272,11 @@ prepare (Work *work, const char *path, Options *options, GError **error)
     work->predicted = predict_table_finite (work->table, options->predicted, error);
   else if (predict_forecaster_apply (work->model, work->table, 0, 0, &work->answer, error))
     work->predicted = work->answer.predicted;
-  return work->predicted != NULL;
+  if (work->predicted == NULL || work->model == NULL || work->model->learned == NULL)
+    return work->predicted != NULL;
+  work->observed = work->relative =
+      predict_model_observed (work->model->learned, work->table, work->observed, error);
+  return work->observed != NULL;
 }
 
 static void

@@ -41,6 +41,7 @@ typedef struct {
   CliLearningOptions learning;
   CliMethodOptions method;
   char *target, *features, *group, *validate, *importances, *score, *output;
+  char *normalize, *sets_text, **sets; /* sets: of the recipe; NULL: not normalized */
   gboolean log_target, baselines;
   int search; /* the most features of a set; 0: no search */
 } Options;
@@ -57,6 +58,9 @@ options_clear (Options *options)
   g_free (options->validate);
   g_free (options->importances);
   g_free (options->score);
+  g_free (options->normalize);
+  g_free (options->sets_text);
+  g_strfreev (options->sets);
   g_free (options->output);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
@@ -75,6 +79,14 @@ add_options (GOptionContext *context, Options *options)
       "TABLE" },
     { "log-target", 0, 0, G_OPTION_ARG_NONE, &options->log_target,
       "Learn the logarithm of the target: ratios count, not differences", NULL },
+    { "normalize", 0, 0, G_OPTION_ARG_STRING, &options->normalize,
+      "none (default), or set: features and target of each set of rows in units of their means over "
+      "it, so that programs, sizes and scales can be learned together",
+      "HOW" },
+    { "sets", 0, 0, G_OPTION_ARG_STRING, &options->sets_text,
+      "With --normalize set: rows that are equal in these columns are a set (default, of a store: "
+      "trace,machine,ranks_per_node)",
+      "A,B,..." },
     { "features", 0, 0, G_OPTION_ARG_STRING, &options->features,
       "The columns to learn from, and the sets H1 to H6, prior, new, all (default: every column of "
       "numbers; of a store's runs, their metrics)",
@@ -296,6 +308,31 @@ parse_validate (const char *text, PredictTrial *trial, GError **error)
 }
 
 /* Sets the recipe except its features and settings. */
+/* The columns that tell sets apart; NULL when nothing is normalized. */
+static gboolean
+parse_normalize (Options *options, gboolean is_store, GError **error)
+{
+  static const char *const kinds[] = { "none", "set", NULL };
+  int kind = cli_parse_choice ("--normalize", options->normalize, kinds, error);
+
+  if (kind < 0)
+    return FALSE;
+  if (options->normalize == NULL || kind == 0)
+    return options->sets_text == NULL || cli_refuse (error, "--sets needs --normalize set");
+  if (options->log_target)
+    return cli_refuse (error, "--normalize set and --log-target exclude each other");
+  if (options->sets_text == NULL && !is_store)
+    return cli_refuse (error, "--normalize set of a table needs --sets COLUMN,...");
+  options->sets = g_strsplit (
+      options->sets_text != NULL ? options->sets_text : "trace,machine,ranks_per_node", ",", -1);
+  for (guint at = 0; options->sets[at] != NULL || at == 0; at++)
+    if (options->sets[at] == NULL || *options->sets[at] == '\0')
+      return cli_refuse (error, "--sets: a column without a name");
+    else if (g_strcmp0 (options->sets[at], options->target) == 0)
+      return cli_refuse (error, "--sets names the target");
+  return TRUE;
+}
+
 static gboolean
 check_options (const Options *options, PredictRecipe *recipe, GError **error)
 {
@@ -315,6 +352,7 @@ check_options (const Options *options, PredictRecipe *recipe, GError **error)
   *recipe = (PredictRecipe){ .target = options->target,
                              .log_target = options->log_target,
                              .group = options->group,
+                             .sets = (const char *const *) options->sets,
                              .calibration_folds = CALIBRATION_FOLDS };
   if (!parse_validate (options->validate, &recipe->trial, error))
     return FALSE;
@@ -380,8 +418,7 @@ take_samples (Work *work, GError **error)
   const PredictRecipe *recipe = &work->recipe;
 
   g_clear_pointer (&work->samples, predict_samples_free);
-  work->samples = predict_samples_from (work->table, recipe->features, recipe->target,
-                                        recipe->log_target, error);
+  work->samples = predict_recipe_samples (work->table, recipe, error);
   return work->samples != NULL;
 }
 
@@ -537,8 +574,9 @@ cli_train (int argc, char **argv, GError **error)
   else if (options.target == NULL && cli_is_store (path))
     options.target = g_strdup ("time_s");
   options.learning.learning.noisy = options.target;
-  if (!cli_parse_learning (&options.learning, error) || !check_options (&options, &recipe, error) ||
-      !train (path, &options, recipe, error))
+  if (!cli_parse_learning (&options.learning, error) ||
+      !parse_normalize (&options, cli_is_store (path), error) ||
+      !check_options (&options, &recipe, error) || !train (path, &options, recipe, error))
     return CLI_FAILED;
   return CLI_DONE;
 }

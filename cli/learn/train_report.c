@@ -51,8 +51,11 @@ print_origin (FILE *out, const CliTraining *training)
   g_autofree char *table =
       g_strdup_printf ("%s, %" G_GUINT64_FORMAT " rows%s", training->table->source,
                        training->model->n_samples, groups);
-  g_autofree char *target =
-      g_strconcat (recipe->target, recipe->log_target ? ", its logarithm" : "", NULL);
+  g_autofree char *target = g_strconcat (recipe->target,
+                                         recipe->log_target     ? ", its logarithm"
+                                         : recipe->sets != NULL ? ", over its mean in a set"
+                                                                : "",
+                                         NULL);
   g_autofree char *features = g_strjoinv (", ", (char **) recipe->features);
   g_autofree char *settings = cli_describe_settings (&recipe->settings);
   g_autofree char *method =
@@ -331,6 +334,10 @@ training_record (const CliTraining *training)
   cli_add_integer (builder, "samples", model->n_samples);
   cli_add_string (builder, "target", recipe->target);
   cli_add_boolean (builder, "log_target", recipe->log_target);
+  cli_begin_array (builder, "sets");
+  for (guint at = 0; recipe->sets != NULL && recipe->sets[at] != NULL; at++)
+    json_builder_add_string_value (builder, recipe->sets[at]);
+  json_builder_end_array (builder);
   cli_add_string (builder, "group", recipe->group);
   add_names (builder, "features", recipe->features);
   cli_add_strings (builder, "left_out", training->left_out);

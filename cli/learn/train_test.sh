@@ -254,4 +254,36 @@ succeeds "a million rows" "$hopcast" train million.csv --target y --method linea
 holds "a million predictions" test "$(wc -l <predicted.csv)" = 1000001
 holds "and they are right" test 0 = \
   "$(awk -F, 'NR > 1 { d = $3 - $4; if (d * d > 1e-12) n++ } END { print n + 0 }' predicted.csv)"
+# Two programs of which one is a hundred times as slow, each of three mappings on two machines, and a third program.
+{
+  echo program,nodes,x,time_s
+  for nodes in 1 2; do
+    for k in 1 2 3 4 5 6; do echo "p,$nodes,$((k * nodes)),$((k * nodes * nodes))"; done
+    for k in 1 2 3 4 5 6; do echo "q,$nodes,$((7 * k)),$((100 * k))"; done
+  done
+} >sets.csv
+printf 'program,nodes,x,time_s\nr,4,1000,3\nr,4,3000,9\n' >other.csv
+run "$hopcast" train sets.csv --target time_s --features x --method linear --normalize set --sets program,nodes -o sets.json
+if test $status -eq 0 && grep -q 'time_s, over its mean in a set' out; then ok "sets"; else not_ok "sets" "$(cat out err)"; fi
+run "$hopcast" predict sets.json other.csv --observed time_s
+if test $status -eq 0 && awk -F, 'NR == 1 { next } { d = $5 - (NR == 2 ? 0.5 : 1.5); bad += d > 1e-6 || d < -1e-6 } END { exit bad }' out &&
+    grep -q 'predicted is time_s over its mean in a set of rows' err && grep -q '^  rcc *1$' err && grep -q '^  mape *[0-9.]*e-' err; then
+  ok "predicted over the mean of a set"
+else
+  not_ok "predicted over the mean of a set" "$(cat out err)"
+fi
+run "$hopcast" score other.csv --model sets.json --format json
+if test $status -eq 0 && awk -F '[:,]' '/"rmse"/ { exit !($2 < 1e-6) }' out; then
+  ok "scores over the mean of a set"
+else
+  not_ok "scores over the mean of a set" "$(cat out err)"
+fi
+run "$hopcast" train sets.csv --target time_s --normalize set
+if test $status -eq 2 && grep -q 'normalize set of a table needs --sets' err; then ok "no sets"; else not_ok "no sets" "$(cat err)"; fi
+run "$hopcast" train sets.csv --target time_s --sets program
+if test $status -eq 2 && grep -q 'sets needs --normalize set' err; then ok "sets of nothing"; else not_ok "sets of nothing" "$(cat err)"; fi
+run "$hopcast" train sets.csv --target time_s --normalize set --sets program --log-target
+if test $status -eq 2 && grep -q 'exclude each other' err; then ok "sets and logarithms"; else not_ok "sets and logarithms" "$(cat err)"; fi
+run "$hopcast" train sets.csv --target time_s --normalize set --sets colour
+if test $status -eq 1 && grep -q 'no column "colour"' err; then ok "sets of no column"; else not_ok "sets of no column" "$(cat err)"; fi
 done_testing

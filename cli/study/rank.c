@@ -111,8 +111,9 @@ check_options (Options *options, GError **error)
 /* --- Predictions of a model --- */
 
 typedef struct {
-  char *note;   /* the model, and the runs with its features */
-  char *target; /* the predicted column */
+  char *note;           /* the model, and the runs with its features */
+  char *target;         /* the predicted column */
+  gboolean is_relative; /* predicted over the mean of the row's set */
   double *predicted, *lower,
       *upper;       /* [rows], NaN: not predicted; the last two NULL without level */
   double *measured; /* [rows], NaN: not measured; NULL: no run is */
@@ -184,11 +185,13 @@ model_new (const Options *options, StudyStore *store, GPtrArray *rows, GError **
                                            model->learned->n_samples, model->learned->source)
                         : g_strdup ("a formula");
   ranked = g_new0 (Model, 1);
-  ranked->note =
-      g_strdup_printf ("%s predicted by %s, %s, from the features of %s%s", target, options->model,
-                       kind, learning->features_text != NULL ? "the runs with " : "the same runs",
-                       learning->features_text != NULL ? learning->features_text : "");
+  ranked->note = g_strdup_printf (
+      "%s%s predicted by %s, %s, from the features of %s%s", target,
+      model->learned != NULL && model->learned->sets != NULL ? " over its mean in a set" : "",
+      options->model, kind, learning->features_text != NULL ? "the runs with " : "the same runs",
+      learning->features_text != NULL ? learning->features_text : "");
   ranked->target = g_strdup (target);
+  ranked->is_relative = model->learned != NULL && model->learned->sets != NULL;
   ranked->predicted = spread_values (answer.predicted, matches, rows->len);
   ranked->lower = spread_values (answer.lower, matches, rows->len);
   ranked->upper = spread_values (answer.upper, matches, rows->len);
@@ -604,7 +607,8 @@ rank_store (StudyStore *store, const Options *options, GError **error)
     return FALSE;
   if (model != NULL) {
     cases = study_cases_new_by_values (
-        rows, g_str_has_suffix (model->target, "_s") ? "predicted_s" : "predicted",
+        rows,
+        g_str_has_suffix (model->target, "_s") && !model->is_relative ? "predicted_s" : "predicted",
         model->predicted, options->tie, study_machine_reader_find, &reader);
     add_column (columns, rows, "lower", model->lower);
     add_column (columns, rows, "upper", model->upper);

@@ -406,13 +406,16 @@ predict_model_apply (const PredictModel *model, const PredictTable *table, doubl
     predict_answer_clear (answer);
     return FALSE;
   }
+  answer->outside_of = g_new0 (uint64_t, samples->n_features);
   for (uint64_t i = 0; i < n; i++) {
-    gboolean outside = FALSE;
+    bool outside = false;
 
     for (guint feature = 0; feature < samples->n_features; feature++) {
       double value = (double) samples->x[feature * n + i];
+      bool is_there = value < model->smallest[feature] || value > model->largest[feature];
 
-      outside |= value < model->smallest[feature] || value > model->largest[feature];
+      answer->outside_of[feature] += is_there;
+      outside |= is_there;
     }
     answer->n_outside += outside;
   }
@@ -425,6 +428,7 @@ predict_answer_clear (PredictAnswer *answer)
   g_free (answer->predicted);
   g_free (answer->lower);
   g_free (answer->upper);
+  g_free (answer->outside_of);
   *answer = (PredictAnswer){ 0 };
 }
 
@@ -432,16 +436,26 @@ double *
 predict_model_observed (const PredictModel *model, const PredictTable *table,
                         const double *observed, GError **error)
 {
-  g_autoptr (PredictSamples) samples = predict_samples_new (table->n_rows, 0, TRUE);
+  g_autofree double *relative = g_memdup2 (observed, table->n_rows * sizeof *observed);
   g_autofree uint32_t *set = NULL;
+  g_autofree double *sums = NULL;
+  g_autofree uint64_t *counts = NULL;
   uint32_t n_sets;
 
-  memcpy (samples->y, observed, table->n_rows * sizeof *observed);
-  if (model->sets != NULL) {
-    set = predict_table_sets (table, (const char *const *) model->sets, &n_sets, error);
-    if (set == NULL)
-      return NULL;
-    predict_samples_normalize (samples, set, n_sets);
-  }
-  return g_steal_pointer (&samples->y);
+  if (model->sets == NULL)
+    return g_steal_pointer (&relative);
+  set = predict_table_sets (table, (const char *const *) model->sets, &n_sets, error);
+  if (set == NULL)
+    return NULL;
+  sums = g_new0 (double, n_sets);
+  counts = g_new0 (uint64_t, n_sets);
+  for (uint64_t row = 0; row < table->n_rows; row++)
+    if (isfinite (observed[row])) {
+      sums[set[row]] += observed[row];
+      counts[set[row]]++;
+    }
+  for (uint64_t row = 0; row < table->n_rows; row++)
+    if (sums[set[row]] != 0)
+      relative[row] /= sums[set[row]] / (double) counts[set[row]];
+  return g_steal_pointer (&relative);
 }

@@ -64,6 +64,7 @@ typedef struct {
                           * the row's set, which it does not know */
   double *lower, *upper; /* [n_rows]; NULL unless a level was given */
   uint64_t n_outside;    /* rows with a feature outside of the range of the training */
+  uint64_t *outside_of;  /* [n_features] rows outside of that of each; NULL of a formula */
 } PredictAnswer;
 
 /* Sets of a model with some are told apart in this table, and normalized by its rows.
@@ -76,7 +77,7 @@ void predict_answer_clear (PredictAnswer *answer);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (PredictAnswer, predict_answer_clear)
 
 /* What a model with sets predicts of the rows: observed[n_rows] of its target over the mean of each row's
- * set.  Of other models a copy.  NULL and *error when the table lacks a column of the sets. */
+ * set, as far as it is known (others are NaN).  Of other models a copy.  NULL and *error when the table lacks a column of the sets. */
 double *predict_model_observed (const PredictModel *model, const PredictTable *table,
                                 const double *observed, GError **error);
 
