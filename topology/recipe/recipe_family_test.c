@@ -260,8 +260,8 @@ test_wrong_families (void)
     g_assert_null (topo_recipe_family (names[at], machine, 128, &error));
     g_assert_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX);
     g_assert_nonnull (strstr (error->message, named));
-    g_assert_nonnull (strstr (error->message,
-                              g_str_equal (names[at], "sc13") ? "sc13:GRID" : "random:N"));
+    g_assert_nonnull (
+        strstr (error->message, g_str_equal (names[at], "sc13") ? "sc13:GRID" : "random:N"));
   }
   g_assert_null (topo_recipe_family ("sc13-shared", machine, 129, NULL));
 }
