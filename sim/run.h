@@ -60,6 +60,10 @@ typedef struct {
   GPtrArray *warnings; /* (element-type utf8) trace's and replay's */
 } SimRun;
 
+/* How the warning begins that the computation of the ranks differs too much for the time of the run
+ * to show what communication costs.  Its text is the same for every mapping. */
+#define SIM_IMBALANCE_WARNING "imbalanced computation: "
+
 /* Borrows everything for the call.  NULL and *error on failure. */
 SimRun *sim_run (Trace *trace, const TopoMachine *machine, const TopoMapping *mapping,
                  const SimRunOptions *options, GError **error);

@@ -63,9 +63,9 @@ run (const Inputs *inputs)
   return result;
 }
 
-/* The trace in a temporary file. */
+/* A trace in a temporary file. */
 static char *
-ring_write (void)
+text_write (const char *text)
 {
   char *path = NULL;
   GError *error = NULL;
@@ -73,8 +73,14 @@ ring_write (void)
 
   g_assert_no_error (error);
   g_close (file, NULL);
-  g_assert_true (g_file_set_contents (path, ring, -1, &error));
+  g_assert_true (g_file_set_contents (path, text, -1, &error));
   return path;
+}
+
+static char *
+ring_write (void)
+{
+  return text_write (ring);
 }
 
 static void
@@ -268,6 +274,37 @@ master_write (const char *folder)
   return trace_testing_write (folder, "t.meta", "numprocs=3\n", 11);
 }
 
+/* Two ranks exchange a message of 1 MB after each has computed as told. */
+static SimRun *
+run_pair (double first_s, double second_s, SimNetworkKind network, double compute_scale)
+{
+  g_autofree char *text =
+      g_strdup_printf ("0 init\n1 init\n0 sleep %.9f\n1 sleep %.9f\n0 send 1 7 1000000\n"
+                       "1 recv 0 7 1000000\n1 send 0 7 1000000\n0 recv 1 7 1000000\n"
+                       "0 finalize\n1 finalize\n",
+                       first_s, second_s);
+  char *path = text_write (text);
+  Inputs inputs;
+  SimRun *result;
+
+  inputs_open (&inputs, path, "torus:4", NULL);
+  inputs.options.network = network;
+  inputs.options.compute_scale = compute_scale;
+  result = run (&inputs);
+  inputs_clear (&inputs);
+  ring_remove (path);
+  return result;
+}
+
+static const char *
+imbalance_of (const SimRun *result)
+{
+  for (guint at = 0; at < result->warnings->len; at++)
+    if (g_str_has_prefix (result->warnings->pdata[at], SIM_IMBALANCE_WARNING))
+      return result->warnings->pdata[at];
+  return NULL;
+}
+
 static void
 test_recorded_sources (void)
 {
@@ -280,7 +317,9 @@ test_recorded_sources (void)
   inputs_open (&inputs, path, "torus:4", NULL);
   result = run (&inputs);
   g_assert_cmpuint (result->result.messages, ==, 4);
-  g_assert_cmpuint (result->warnings->len, ==, 1);
+  /* One rank computes, the others wait for it. */
+  g_assert_cmpuint (result->warnings->len, ==, 2);
+  g_assert_nonnull (imbalance_of (result));
   warning = g_ptr_array_index (result->warnings, 0);
   g_assert_nonnull (strstr (warning, "sources they got when recorded"));
   /* Saved in the first replay or in the second. */
@@ -288,6 +327,46 @@ test_recorded_sources (void)
   for (guint round = 0; round < 20; round++)
     resume_check (inputs.trace, inputs.machine, inputs.mapping, &inputs.options, 3);
   inputs_clear (&inputs);
+}
+
+/* Both messages take 1 MB / 1.8 GB/s, 1.1 ms in all, after the slower rank's computation.  A third of
+ * that is 0.37 ms.  Of two ranks one computes longer than the average by half of their difference. */
+static void
+test_imbalance (void)
+{
+  static const struct {
+    double first_s, second_s;
+    SimNetworkKind network;
+    double compute_scale;
+    bool warns;
+  } cases[] = {
+    { 0, 0, SIM_NETWORK_PACKET, 1, false },
+    { 0.1, 0.1, SIM_NETWORK_PACKET, 1, false }, /* long, but the same */
+    { 0.1, 0.1006, SIM_NETWORK_PACKET, 1, false },
+    { 0.1, 0.1009, SIM_NETWORK_PACKET, 1, true },
+    { 0.0009, 0, SIM_NETWORK_PACKET, 1, true },
+    { 0.0009, 0, SIM_NETWORK_PACKET, 0.5, false },
+    { 0.1, 0.2, SIM_NETWORK_PACKET, 1, true },
+    { 0.1, 0.2, SIM_NETWORK_PACKET, 0, false },
+    { 0.1, 0.2, SIM_NETWORK_LOAD, 1, false }, /* no time */
+  };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autoptr (SimRun) result =
+        run_pair (cases[i].first_s, cases[i].second_s, cases[i].network, cases[i].compute_scale);
+    const char *warning = imbalance_of (result);
+
+    g_test_message ("%g and %g s: %s", cases[i].first_s, cases[i].second_s,
+                    warning != NULL ? warning : "nothing");
+    g_assert_true ((warning != NULL) == cases[i].warns);
+    g_assert_true (warning == NULL || strstr (warning, "--compute-scale 0") != NULL);
+    if (i == 0) {
+      g_assert_cmpint (result->result.time_ps, >, INT64_C (1050000000));
+      g_assert_cmpint (result->result.time_ps, <, INT64_C (1200000000));
+    }
+    if (cases[i].first_s == 0.1 && cases[i].second_s == 0.2 && warning != NULL)
+      g_assert_nonnull (strstr (warning, " 0.05 s longer"));
+  }
 }
 
 typedef struct {
@@ -358,5 +437,6 @@ main (int argc, char **argv)
   g_test_add_data_func ("/sim/run/progress/fabric", "fattree:2x1",
                         test_long_messages_show_progress);
   g_test_add_func ("/sim/run/recorded-sources", test_recorded_sources);
+  g_test_add_func ("/sim/run/imbalance", test_imbalance);
   return g_test_run ();
 }

@@ -125,6 +125,15 @@ measured_table (PredictTable *runs, const CliLearningOptions *options, gboolean 
   return table;
 }
 
+gboolean
+cli_learning_is_time (const char *column)
+{
+  static const char *const times[] = { "time_s",     "mean_end_s",  "wait_s_avg",
+                                       "wait_s_max", "predicted_s", NULL };
+
+  return g_strv_contains (times, column);
+}
+
 PredictTable *
 cli_learning_table_of_rows (StudyStore *store, GPtrArray *rows, const CliLearningOptions *options,
                             gboolean quiet, StudyLearned *learned, GError **error)

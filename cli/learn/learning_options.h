@@ -27,6 +27,9 @@ void cli_add_learning_options (GOptionContext *context, CliLearningOptions *opti
 /* Checks the options; CLI_ERROR_USAGE. */
 gboolean cli_parse_learning (CliLearningOptions *options, GError **error);
 
+/* Whether a column, of a run or of predictions for runs, is a time that computation is a part of. */
+gboolean cli_learning_is_time (const char *column);
+
 /* The table at `path`: of a store's runs when it is one (whatever its name), or of those that were
  * measured, else a CSV file ("-": standard input), with which the options are an error.
  * `measured`, learning.without_time and .noisy are the command's to set.  *learned is to be cleared,

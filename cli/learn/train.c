@@ -15,6 +15,7 @@
 #include "predictors/scoring/scores.h"
 #include "predictors/table/samples.h"
 #include "predictors/table/table.h"
+#include "sim/run.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -248,6 +249,27 @@ train_warn (const PredictTable *table, const char *const *features, gboolean are
           "hopcast: warning: %s: '%s' puts the rows in the order of '%s': if both are measured together, leave it out (--features)\n",
           table->source, features[i], target);
   }
+}
+
+/* The runs of a store carry their warnings. */
+static void
+train_warn_of_imbalance (const PredictTable *table, const char *target)
+{
+  const PredictColumn *warnings = predict_table_find (table, "warnings");
+  uint64_t n = 0;
+
+  if (warnings == NULL || warnings->texts == NULL || !cli_learning_is_time (target))
+    return;
+  for (uint64_t row = 0; row < table->n_rows; row++)
+    n += strstr (g_ptr_array_index (warnings->labels, warnings->texts[row]),
+                 SIM_IMBALANCE_WARNING) != NULL;
+  if (n > 0)
+    cli_printf (stderr,
+                "hopcast: warning: %s: imbalanced computation decides '%s' in %" G_GUINT64_FORMAT
+                " of %" G_GUINT64_FORMAT
+                " rows, so that noise is learned; compute-scale = 0 in the study "
+                "(--compute-scale 0) leaves computation out\n",
+                table->source, target, n, table->n_rows);
 }
 
 /* --- A step of the work, with a progress bar that names it --- */
@@ -514,9 +536,11 @@ train (const char *path, const Options *options, PredictRecipe recipe, GError **
 
   if ((options->output != NULL && out == NULL) || !take_table (&work, path, options, error))
     return FALSE;
-  if (!quiet)
+  if (!quiet) {
     train_warn (work.table, work.recipe.features, options->features == NULL && !cli_is_store (path),
                 work.recipe.target, work.samples);
+    train_warn_of_imbalance (work.table, work.recipe.target);
+  }
   if (options->search > 0 && !search (&work, options, error))
     return FALSE;
   /* A model takes its own samples from the table; of millions of rows, once is enough. */

@@ -11,6 +11,7 @@
 
 /* The unit of PortXmitData and PortRcvData. */
 #define DATA_UNIT_BYTES 4
+#define PS_PER_NS       1000
 
 /* The count of devices with each name: on a site without names, all devices have that of their
  * maker. */
@@ -58,7 +59,8 @@ write_end (FILE *out, const TopoFabric *fabric, GHashTable *counts, uint32_t por
 
 /* Port... are the hardware counters of the port where the link begins: Data in units of four bytes;
  * Rcv the traffic that arrives through it.  Only PortXmitWait, whose ticks differ among makers, is in
- * nanoseconds.  The other columns belong to the link: buffered packets waited where it ends. */
+ * nanoseconds.  The other columns belong to the link: buffered packets waited where it ends.  Their
+ * time is exact, with decimals, so that the metrics can be computed from the rows. */
 static void
 write_fabric_csv (FILE *out, const TopoFabric *fabric, const SimCounters *counters)
 {
@@ -70,6 +72,7 @@ write_fabric_csv (FILE *out, const TopoFabric *fabric, const SimCounters *counte
   for (uint32_t link = 0; link < fabric->n_ports; link++) {
     const TopoPort *port = &fabric->ports[link];
     const SimLinkCounters *sent = &counters->link[link], *received;
+    char buffered[BASE_DECIMAL_SIZE];
     g_autofree char *name = NULL;
 
     if (port->peer == TOPO_NONE)
@@ -84,11 +87,11 @@ write_fabric_csv (FILE *out, const TopoFabric *fabric, const SimCounters *counte
     if (counters->has_buffers)
       fprintf (out,
                ",%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT
-               ",%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT
-               ",%" G_GUINT64_FORMAT "\n",
+               ",%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT ",%s\n",
                sent->wire_bytes / DATA_UNIT_BYTES, sent->sent_packets,
                received->wire_bytes / DATA_UNIT_BYTES, received->received_packets,
-               sent->wait_ps / 1000, sent->buffered_packets, sent->buffered_ps / 1000);
+               sent->wait_ps / PS_PER_NS, sent->buffered_packets,
+               base_decimal_print (buffered, (double) sent->buffered_ps / PS_PER_NS));
     else /* a network without packets */
       fputs (",,,,,,,\n", out);
   }
@@ -180,7 +183,7 @@ cli_links_write_csv (FILE *out, const TopoMachine *machine, const SimCounters *c
          out);
   for (uint32_t number = 0; number < counters->n_places; number++) {
     const SimLinkCounters *link = &counters->link[number];
-    char port[CLI_PORT_SIZE];
+    char port[CLI_PORT_SIZE], buffered[BASE_DECIMAL_SIZE];
 
     if (!counters->link_exists[number])
       continue;
@@ -192,9 +195,9 @@ cli_links_write_csv (FILE *out, const TopoMachine *machine, const SimCounters *c
              port, link->payload_bytes, link->dynamic_chunks, link->bubble_chunks,
              link->priority_chunks);
     if (counters->has_buffers)
-      fprintf (out, ",%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT "\n",
-               link->received_packets, link->buffered_packets,
-               link->buffered_ps / SIM_NETWORK_CYCLE_PS);
+      fprintf (out, ",%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT ",%s\n", link->received_packets,
+               link->buffered_packets,
+               base_decimal_print (buffered, (double) link->buffered_ps / SIM_NETWORK_CYCLE_PS));
     else
       fputs (",,,\n", out);
   }

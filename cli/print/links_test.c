@@ -169,7 +169,7 @@ test_fabric_rows (void)
   g_assert_cmpuint (g_strv_length (lines), ==, 6); /* heading, 4 links, the end of the last line */
   g_assert_cmpstr (lines[1], ==,
                    "\"leaf, left port 1 -> H-1 port 1\",\"leaf, left\",1,H-1,1,4,QDR,1000,"
-                   "275,2,15,5,5,1,7");
+                   "275,2,15,5,5,1,7.999");
   g_assert_cmpstr (lines[3], ==,
                    "\"H-1 port 1 -> leaf, left port 1\",H-1,1,\"leaf, left\",1,4,QDR,0,"
                    "15,4,275,3,0,0,0");

@@ -523,6 +523,38 @@ print_ranking (const Ranking *ranking, CliFormat format)
   }
 }
 
+/* --- Warnings --- */
+
+static gboolean
+is_imbalanced (const StudyRow *row)
+{
+  for (char **warning = row->warnings; *warning != NULL; warning++)
+    if (g_str_has_prefix (*warning, SIM_IMBALANCE_WARNING))
+      return TRUE;
+  return FALSE;
+}
+
+/* Names the cases whose times the computation of the ranks decides. */
+static void
+warn_of_imbalance (const Ranking *ranking)
+{
+  for (guint number = 0; number < ranking->cases->len; number++) {
+    const StudyCase *study_case = g_ptr_array_index (ranking->cases, number);
+    guint n = 0;
+
+    if (!ranking->chosen[number] || !cli_learning_is_time (study_case->column))
+      continue;
+    for (guint i = 0; i < study_case->ranked->len; i++)
+      n += is_imbalanced (ranked_at (study_case, i)->row);
+    if (n > 0)
+      cli_printf (stderr,
+                  "hopcast: warning: case %u: imbalanced computation decides the time of %u of %u "
+                  "mappings, so that their order may be chance; compute-scale = 0 in the study "
+                  "(--compute-scale 0) leaves computation out\n",
+                  number + 1, n, study_case->ranked->len);
+  }
+}
+
 /* --- The command --- */
 
 /* [cases] those of the number `wanted`, or with that text in the name; NULL: all.  NULL and *error:
@@ -638,6 +670,7 @@ rank_store (StudyStore *store, const Options *options, GError **error)
                        .columns = columns,
                        .note = model ? model->note : NULL,
                        .target = model ? model->target : NULL };
+  warn_of_imbalance (&ranking);
   if (options->output != NULL && !write_best (store, &ranking, options, error))
     return FALSE;
   /* A map file on standard output has it for itself. */
