@@ -895,7 +895,10 @@ fixture_check_links (const Fixture *fixture)
   g_assert_no_error (error);
   load = fixture_simulate (fixture, SIM_NETWORK_LOAD, &error);
   g_assert_no_error (error);
-  g_assert_cmpuint (packet->warnings->len + load->warnings->len, ==, 0);
+  g_assert_cmpuint (load->warnings->len, ==, 0);
+  /* Ranks of random programs compute as they like. */
+  for (guint i = 0; i < packet->warnings->len; i++)
+    g_assert_true (g_str_has_prefix (packet->warnings->pdata[i], SIM_IMBALANCE_WARNING));
   g_assert_cmpuint (packet->result.messages, ==, load->result.messages);
   g_assert_cmpuint (packet->result.message_bytes, ==, load->result.message_bytes);
   g_assert_cmpuint (packet->result.collectives, ==, load->result.collectives);
