@@ -60,8 +60,8 @@ function draw_panel(row, panel,   g, s, key, x, y, zero) {
 # `below` says what the picture shows.
 function draw_bars(below,   r, p, s) {
   width = left + n_places["group"] * (n_places["series"] * bar + gap)
-  width = width < 200 ? 200 : width
-  printf "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" font-family=\"sans-serif\" font-size=\"11\">\n", n_places["panel"] * (width + 12) + 12, n_places["row"] * height + 24
+  width = width < 280 ? 280 : width
+  printf "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" font-family=\"sans-serif\" font-size=\"11\">\n", n_places["panel"] * (width + 12) + 12, n_places["row"] * height + 40
   print "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>"
   for (r = 1; r <= n_places["row"]; r++)
     for (p = 1; p <= n_places["panel"]; p++) {
@@ -75,6 +75,6 @@ function draw_bars(below,   r, p, s) {
     printf "<rect x=\"%d\" y=\"%d\" width=\"8\" height=\"8\" fill=\"%s\"/>\n", left + (s - 1) * 90, from_y + 8, colour[(s - 1) % 6 + 1]
     text(left + (s - 1) * 90 + 12, from_y + 16, "start", name_at["series", s])
   }
-  text(left + n_places["series"] * 90 + 12, from_y + 16, "start", below)
+  text(left, from_y + 32, "start", below)
   print "</svg>"
 }
