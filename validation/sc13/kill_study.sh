@@ -23,7 +23,7 @@ trace = gen:{pattern}:ranks=8192,bytes={bytes},iterations=$iterations
 machine = bgq:512
 ranks-per-node = 16
 [mappings]
-family = sc13
+family = sc13-shared
 [runs]
 network = packet
 [pattern]

@@ -159,7 +159,8 @@ find_claim (const char *name)
   return NULL;
 }
 
-/* Of each split, the largest of the points; -INFINITY where none is known, NULL: no point is. */
+/* Of each split, the largest of the points that are defined there, NaN where none is; NULL: no point is
+ * known. */
 static GArray *
 largest (const Sc13Book *book, const char *series, const char *points)
 {
@@ -174,7 +175,7 @@ largest (const Sc13Book *book, const char *series, const char *points)
     for (guint k = 0; told != NULL && k < told->len; k++) {
       double value = g_array_index (told, double, k);
 
-      if (value > g_array_index (most, double, k))
+      if (value > g_array_index (most, double, k) || isnan (g_array_index (most, double, k)))
         g_array_index (most, double, k) = value;
     }
   }

@@ -281,8 +281,10 @@ test_normalized (void)
   g_assert_cmpuint (sc13_told_splits (&book, "score/both/same/paper/rcc", "H1")->len, ==, 200);
   g_assert_cmpfloat (sc13_told (&book, "score/both/same/paper/rcc_p5", "H1"), <=,
                      sc13_told (&book, "score/both/same/paper/rcc", "H1"));
-  g_assert_cmpfloat (sc13_told (&book, "score/both_normalized/same/ours/regret_p90", "max_bytes"),
-                     >=, 0);
+  /* Whatever is held out, the least of a set is put first or is near to what is: the next one takes
+   * twice as long. */
+  g_assert_cmpfloat (sc13_told (&book, "score/both_normalized/same/ours/regret", "max_bytes"), <,
+                     1);
 }
 
 int
