@@ -57,9 +57,10 @@ candidate_at (const Case *it, guint candidate)
   return g_ptr_array_index (it->candidates, candidate);
 }
 
-/* Of a shrunk run its time, the mean end of its ranks and the mean delay: of all columns of runs, with
- * these three the logarithm of the exact time was predicted best, for two halos of 16 KiB under 84
- * mappings together.  Of a load run the most and the mean bytes on links. */
+/* Of a shrunk run its time, the mean end of its ranks and the share of packets that waited: of all
+ * columns of runs, with these three the logarithm of the exact time was predicted best, for two halos of
+ * 16 KiB under 84 mappings together; the mean wait in cycles does as well.  Of a load run the most and
+ * the mean bytes on links. */
 void
 study_racing_measures (const StudyRow *screen, double measures[STUDY_RACING_MEASURES])
 {
@@ -67,7 +68,7 @@ study_racing_measures (const StudyRow *screen, double measures[STUDY_RACING_MEAS
 
   measures[0] = is_load ? screen->features[SIM_FEATURE_MAX_BYTES] : screen->time_s;
   measures[1] = is_load ? screen->features[SIM_FEATURE_AVG_BYTES] : screen->mean_end_s;
-  measures[2] = is_load ? (double) NAN : screen->features[SIM_FEATURE_AVG_DELAY];
+  measures[2] = is_load ? (double) NAN : screen->features[SIM_FEATURE_AVG_WAITED];
 }
 
 /* --- Cases and candidates --- */
