@@ -13,10 +13,10 @@
 # Settings: iterations=N and replicas=N (1); network=... (packet); shrink=... as `simulate --shrink` has it; planes=N of
 # pF3D's zones (20); set=... of the machine; grain=N, packets and their headers N times as long as the machine's.
 
-# The paper's sizes, in the order in which they are wanted.  A label is the mean over three iterations and two replicas,
-# which takes less than 12 hours of two cores only with fewer of them, and of the mappings, further down.  Messages of
-# 4 MiB have S-fold packets: --shrink auto leaves them whole, as they are routed dynamically; exact.* is the same
-# without.
+# The paper's sizes, in the order in which they are wanted.  The label of a halo is the mean over three iterations and
+# two replicas.  Less than 12 hours of two cores are enough for that only with one of each where a run takes minutes, and
+# with every second or fourth mapping of the dearest; all-to-alls hardly have noise.  Messages of 4 MiB have S-fold
+# packets: --shrink auto leaves them whole, as they are routed dynamically; exact.* is the same without.
 paper='
 8.halo2d 1024 16 8 halo2d own iterations=3 replicas=2
 8.halo3d 1024 16 8 halo3d own iterations=3 replicas=2
@@ -32,45 +32,45 @@ shrunk.16k.halo3d 1024 16 16384 halo3d own shrink=auto:race
 8.suba2a 1024 16 8 suba2a own iterations=3 replicas=2
 512.suba2a 1024 16 512 suba2a own iterations=3 replicas=2
 load.512.suba2a 1024 16 512 suba2a own network=load
-load.16k.suba2a 1024 16 16384 suba2a own network=load
-shrunk.16k.suba2a 1024 16 16384 suba2a own shrink=auto:race
-16k.suba2a 1024 16 16384 suba2a own iterations=3 replicas=2
 load.pf3d 1024 16 0 pf3d own network=load
-shrunk.pf3d 1024 16 0 pf3d own shrink=auto:race
-pf3d 1024 16 0 pf3d own replicas=2
+pf3d 1024 16 0 pf3d own
 high.8.halo2d 4096 16 8 halo2d own iterations=3 replicas=2
 high.8.halo3d 4096 16 8 halo3d own iterations=3 replicas=2
 high.512.halo2d 4096 16 512 halo2d own iterations=3 replicas=2
 high.512.halo3d 4096 16 512 halo3d own iterations=3 replicas=2
-load.high.16k.halo2d 4096 16 16384 halo2d own network=load
-load.high.16k.halo3d 4096 16 16384 halo3d own network=load
-shrunk.high.16k.halo2d 4096 16 16384 halo2d own shrink=auto:race
-shrunk.high.16k.halo3d 4096 16 16384 halo3d own shrink=auto:race
-high.16k.halo2d 4096 16 16384 halo2d own iterations=3 replicas=2
-high.16k.halo3d 4096 16 16384 halo3d own iterations=2 replicas=2
 load.high.512.suba2a 4096 16 512 suba2a own/2 network=load
-load.high.16k.suba2a 4096 16 16384 suba2a own/4 network=load
-high.8.suba2a 4096 16 8 suba2a own/4 replicas=2
-high.512.suba2a 4096 16 512 suba2a own/2 replicas=2
-shrunk.high.16k.suba2a 4096 16 16384 suba2a own/4 shrink=auto:race
-high.16k.suba2a 4096 16 16384 suba2a own/4 replicas=2
+high.512.suba2a 4096 16 512 suba2a own/2
+load.high.16k.halo2d 4096 16 16384 halo2d own network=load
+shrunk.high.16k.halo2d 4096 16 16384 halo2d own shrink=auto:race
+high.16k.halo2d 4096 16 16384 halo2d own iterations=2 replicas=2
 load.large.halo2d 1024 16 4194304 halo2d own network=load
+large.halo2d 1024 16 4194304 halo2d own shrink=32
 load.large.halo3d 1024 16 4194304 halo3d own network=load
-large.halo2d 1024 16 4194304 halo2d own replicas=2 shrink=32
-large.halo3d 1024 16 4194304 halo3d own replicas=2 shrink=32
+large.halo3d 1024 16 4194304 halo3d own shrink=32
+load.high.16k.halo3d 4096 16 16384 halo3d own network=load
+shrunk.high.16k.halo3d 4096 16 16384 halo3d own shrink=auto:race
+high.16k.halo3d 4096 16 16384 halo3d own iterations=2 replicas=2
+load.16k.suba2a 1024 16 16384 suba2a own network=load
+shrunk.16k.suba2a 1024 16 16384 suba2a own shrink=auto:race
+16k.suba2a 1024 16 16384 suba2a own
+shrunk.pf3d 1024 16 0 pf3d own shrink=auto:race
 exact.large.halo2d 1024 16 4194304 halo2d own/12 shrink=off
+high.8.suba2a 4096 16 8 suba2a own/2
+load.high.16k.suba2a 4096 16 16384 suba2a own/4 network=load
+shrunk.high.16k.suba2a 4096 16 16384 suba2a own/4 shrink=auto:race
+high.16k.suba2a 4096 16 16384 suba2a own/4
 load.high.large.halo2d 4096 16 4194304 halo2d own network=load
-load.high.large.halo3d 4096 16 4194304 halo3d own network=load
-high.large.halo2d 4096 16 4194304 halo2d own replicas=2 shrink=64
-high.large.halo3d 4096 16 4194304 halo3d own shrink=64
+high.large.halo2d 4096 16 4194304 halo2d own shrink=64
+load.high.large.halo3d 4096 16 4194304 halo3d own/2 network=load
+high.large.halo3d 4096 16 4194304 halo3d own/2 shrink=64
 load.large.suba2a 1024 16 4194304 suba2a own/4 network=load
-large.suba2a 1024 16 4194304 suba2a own/4 shrink=64
+large.suba2a 1024 16 4194304 suba2a own/4 shrink=128
 load.high.large.suba2a 4096 16 4194304 suba2a own/4 network=load
-high.large.suba2a 4096 16 4194304 suba2a own/4 shrink=128'
+high.large.suba2a 4096 16 4194304 suba2a own/4 shrink=256'
 
 # 512 and 2,048 nodes, one iteration; large is 256 KiB; long packets where the table says so, and part.16k beside
 # coarse.part.16k tells what they cost in fidelity.  shared: with one list of mappings for all programs, as the first
-# study was.  labels: with three replicas.
+# study was.  labels: with three replicas of the halos.
 small='
 8.halo2d 512 16 8 halo2d own
 8.halo3d 512 16 8 halo3d own
