@@ -119,7 +119,7 @@ test_tangle (void)
 static void
 test_tree_needs_one_lane (void)
 {
-  g_autoptr (TopoFabric) fabric = topo_fabric_tree (6, 4, 2, TOPO_SPEED_QDR, NULL);
+  g_autoptr (TopoFabric) fabric = topo_fabric_tree (6, 4, 2, (TopoRate){ 4, TOPO_SPEED_QDR }, NULL);
   g_autoptr (RouteForwarding) tables = fabric_testing_tables (fabric, "layers:minhop");
 
   g_assert_null (tables->vl);
@@ -177,7 +177,7 @@ add_groups (RouteForwarding *tables)
 static void
 test_groups_of_a_tree (void)
 {
-  g_autoptr (TopoFabric) fabric = topo_fabric_tree (3, 4, 2, TOPO_SPEED_QDR, NULL);
+  g_autoptr (TopoFabric) fabric = topo_fabric_tree (3, 4, 2, (TopoRate){ 4, TOPO_SPEED_QDR }, NULL);
   g_autoptr (RouteForwarding) tables = fabric_testing_tables (fabric, "ftree");
 
   add_groups (tables);
@@ -229,8 +229,8 @@ assert_choices_are_shortest (const TopoFabric *fabric)
 static void
 test_choices_are_shortest (void)
 {
-  g_autoptr (TopoFabric) two = topo_fabric_tree (6, 6, 3, TOPO_SPEED_QDR, NULL);
-  g_autoptr (TopoFabric) three = topo_fabric_tree3 (6, TOPO_SPEED_QDR, NULL);
+  g_autoptr (TopoFabric) two = topo_fabric_tree (6, 6, 3, (TopoRate){ 4, TOPO_SPEED_QDR }, NULL);
+  g_autoptr (TopoFabric) three = topo_fabric_tree3 (6, (TopoRate){ 4, TOPO_SPEED_QDR }, NULL);
 
   assert_choices_are_shortest (two);
   assert_choices_are_shortest (three);

@@ -131,6 +131,26 @@ topo_machine_extra_latency_ps (const TopoMachine *machine, uint32_t node, uint32
              : 0;
 }
 
+int64_t
+topo_machine_cable_latency_ps (const TopoMachine *machine, uint32_t port)
+{
+  const TopoParameters *parameters = &machine->parameters;
+  int64_t latency_ps = parameters->ib.cable_latency_ps;
+
+  switch ((TopoSpeed) machine->fabric->ports[port].speed) {
+  case TOPO_SPEED_EDR: return latency_ps + parameters->ib.fec_edr_latency_ps;
+  case TOPO_SPEED_HDR: return latency_ps + parameters->ib.fec_hdr_latency_ps;
+  case TOPO_SPEED_NDR: return latency_ps + parameters->ib.fec_ndr_latency_ps;
+  case TOPO_SPEED_SDR:
+  case TOPO_SPEED_DDR:
+  case TOPO_SPEED_QDR:
+  case TOPO_SPEED_FDR10:
+  case TOPO_SPEED_FDR:
+  case TOPO_SPEEDS: break;
+  }
+  return latency_ps;
+}
+
 uint32_t
 topo_machine_racks (const TopoMachine *machine)
 {
@@ -760,7 +780,7 @@ topo_machine_print (const TopoMachine *machine)
 
   if (machine->fabric != NULL) {
     print_fabric (machine, text);
-    notes = topo_fabric_notes (machine->spec, &n_notes);
+    notes = topo_fabric_notes (machine, &n_notes);
   } else {
     g_string_append_printf (text,
                             "# A machine file: edit any number and give the file's path as"

@@ -111,6 +111,9 @@ gboolean topo_machine_set_pattern (TopoMachine *machine, uint32_t pattern, GErro
  * leaves its 4x4x4x4x2 midplane passes two link chips and a cable. */
 int64_t topo_machine_extra_latency_ps (const TopoMachine *machine, uint32_t node, uint32_t port);
 
+/* Latency of a fabric's cable, with the error correction that its speed has. */
+int64_t topo_machine_cable_latency_ps (const TopoMachine *machine, uint32_t port);
+
 /* Racks of 1,024 nodes that a Blue Gene/Q partition has, as PAMI's block
  * rules count them; 0 below one rack. */
 uint32_t topo_machine_racks (const TopoMachine *machine);

@@ -48,5 +48,5 @@ gboolean topo_fabric_finish (TopoMachine *machine, GError **error);
 char *topo_fabric_print_spec (const TopoMachine *machine);
 char *topo_fabric_print_path (const char *name);
 
-/* The parameters that the preset of a spec sets: [*n]. */
-const TopoParameterNote *topo_fabric_notes (const char *spec, uint32_t *n);
+/* The parameters that a preset sets, or the generation of a fabric's switches: [*n]. */
+const TopoParameterNote *topo_fabric_notes (const TopoMachine *machine, uint32_t *n);

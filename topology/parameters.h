@@ -111,7 +111,10 @@ typedef struct {
     uint64_t framing_bytes;     /* delimiters and idle symbols per packet, on the wire only */
     uint64_t block_bytes;       /* unit of credits */
     int64_t cable_latency_ps;   /* every link */
-    int64_t credit_latency_ps;  /* from a freed buffer to the sender that may use it */
+    int64_t fec_edr_latency_ps; /* more, on a link of this speed: forward error correction */
+    int64_t fec_hdr_latency_ps;
+    int64_t fec_ndr_latency_ps;
+    int64_t credit_latency_ps; /* from a freed buffer to the sender that may use it */
   } ib;
 
   /* [switch] */

@@ -170,9 +170,9 @@ worst_of_shift (const RouteForwarding *tables, uint32_t distance)
 static void
 test_ftree_is_free_of_conflicts (void)
 {
-  g_autoptr (TopoFabric) two = topo_fabric_tree (18, 18, 9, TOPO_SPEED_QDR, NULL);
-  g_autoptr (TopoFabric) narrow = topo_fabric_tree (6, 4, 4, TOPO_SPEED_QDR, NULL);
-  g_autoptr (TopoFabric) three = topo_fabric_tree3 (8, TOPO_SPEED_QDR, NULL);
+  g_autoptr (TopoFabric) two = topo_fabric_tree (18, 18, 9, (TopoRate){ 4, TOPO_SPEED_QDR }, NULL);
+  g_autoptr (TopoFabric) narrow = topo_fabric_tree (6, 4, 4, (TopoRate){ 4, TOPO_SPEED_QDR }, NULL);
+  g_autoptr (TopoFabric) three = topo_fabric_tree3 (8, (TopoRate){ 4, TOPO_SPEED_QDR }, NULL);
   const TopoFabric *const fabrics[] = { two, narrow, three };
 
   for (guint at = 0; at < G_N_ELEMENTS (fabrics); at++) {
@@ -187,7 +187,8 @@ test_ftree_is_free_of_conflicts (void)
 static void
 test_ftree_loads_are_even (void)
 {
-  g_autoptr (TopoFabric) fabric = topo_fabric_tree (18, 18, 9, TOPO_SPEED_QDR, NULL);
+  g_autoptr (TopoFabric) fabric =
+      topo_fabric_tree (18, 18, 9, (TopoRate){ 4, TOPO_SPEED_QDR }, NULL);
   g_autoptr (RouteForwarding) tables = fabric_testing_tables (fabric, "ftree");
   g_autoptr (RouteFabricSurvey) survey = route_fabric_survey_new (tables);
 
@@ -255,7 +256,7 @@ test_broken_dumps (void)
       ":2: nothing is plugged" },
     { HEAD, "no table of switch \"S-0002c90003000000\"" },
   };
-  g_autoptr (TopoFabric) fabric = topo_fabric_tree (1, 2, 1, TOPO_SPEED_QDR, NULL);
+  g_autoptr (TopoFabric) fabric = topo_fabric_tree (1, 2, 1, (TopoRate){ 4, TOPO_SPEED_QDR }, NULL);
 
   for (gsize at = 0; at < G_N_ELEMENTS (cases); at++) {
     g_autofree char *path = topo_testing_file (cases[at].text);
@@ -272,7 +273,7 @@ test_broken_dumps (void)
 static void
 test_missing_entry (void)
 {
-  g_autoptr (TopoFabric) fabric = topo_fabric_tree (1, 2, 1, TOPO_SPEED_QDR, NULL);
+  g_autoptr (TopoFabric) fabric = topo_fabric_tree (1, 2, 1, (TopoRate){ 4, TOPO_SPEED_QDR }, NULL);
   g_autofree char *path = topo_testing_file (
       HEAD "0x0004 001 # Channel Adapter portguid 0x0002c90001000001: 'node0 HCA-1'\n"
            "Unicast lids [0-9] of switch Lid 2 guid 0x0002c90003000000 ('spine0'):\n");
@@ -321,7 +322,7 @@ assert_reroutes (const TopoFabric *fabric)
 static void
 test_missing_cables (void)
 {
-  g_autoptr (TopoFabric) fabric = topo_fabric_tree (6, 6, 3, TOPO_SPEED_QDR, NULL);
+  g_autoptr (TopoFabric) fabric = topo_fabric_tree (6, 6, 3, (TopoRate){ 4, TOPO_SPEED_QDR }, NULL);
 
   unplug (fabric, fabric->devices[0].first_port + 6);
   assert_reroutes (fabric);
@@ -339,7 +340,7 @@ static void
 test_lost_leaf (void)
 {
   static const char *const engines[] = { "minhop", "updn", "ftree" };
-  g_autoptr (TopoFabric) fabric = topo_fabric_tree (4, 6, 3, TOPO_SPEED_QDR, NULL);
+  g_autoptr (TopoFabric) fabric = topo_fabric_tree (4, 6, 3, (TopoRate){ 4, TOPO_SPEED_QDR }, NULL);
 
   for (uint32_t number = 7; number <= 12; number++)
     unplug (fabric, fabric->devices[1].first_port + number - 1);
@@ -359,7 +360,7 @@ test_lost_leaf (void)
 static void
 test_lost_node (void)
 {
-  g_autoptr (TopoFabric) fabric = topo_fabric_tree (2, 1, 1, TOPO_SPEED_QDR, NULL);
+  g_autoptr (TopoFabric) fabric = topo_fabric_tree (2, 1, 1, (TopoRate){ 4, TOPO_SPEED_QDR }, NULL);
   g_autoptr (RouteForwarding) tables = NULL;
   g_autoptr (RouteFabricSurvey) survey = NULL;
 
@@ -395,7 +396,7 @@ test_back_to_back (void)
 static void
 test_one_node (void)
 {
-  g_autoptr (TopoFabric) fabric = topo_fabric_tree (1, 1, 1, TOPO_SPEED_QDR, NULL);
+  g_autoptr (TopoFabric) fabric = topo_fabric_tree (1, 1, 1, (TopoRate){ 4, TOPO_SPEED_QDR }, NULL);
   g_autoptr (RouteForwarding) tables = fabric_testing_tables (fabric, "minhop");
   g_autoptr (RouteFabricSurvey) survey = route_fabric_survey_new (tables);
 
@@ -426,7 +427,7 @@ test_tables_that_circle (void)
 static void
 test_roots_of_wide_trees (void)
 {
-  g_autoptr (TopoFabric) fabric = topo_fabric_tree3 (24, TOPO_SPEED_QDR, NULL);
+  g_autoptr (TopoFabric) fabric = topo_fabric_tree3 (24, (TopoRate){ 4, TOPO_SPEED_QDR }, NULL);
   g_autoptr (RouteForwarding) tables = fabric_testing_tables (fabric, "updn");
   g_autoptr (RouteFabricSurvey) survey = route_fabric_survey_new (tables);
 
@@ -438,7 +439,7 @@ test_roots_of_wide_trees (void)
 static void
 test_unknown_engine (void)
 {
-  g_autoptr (TopoFabric) fabric = topo_fabric_tree (2, 2, 1, TOPO_SPEED_QDR, NULL);
+  g_autoptr (TopoFabric) fabric = topo_fabric_tree (2, 2, 1, (TopoRate){ 4, TOPO_SPEED_QDR }, NULL);
   g_autoptr (GError) error = NULL;
 
   g_assert_null (route_forwarding_compute (fabric, "lash", &error));

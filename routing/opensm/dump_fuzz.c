@@ -70,7 +70,7 @@ free_fabric (void)
 static void
 prepare (void)
 {
-  fabric = topo_fabric_tree (3, 2, 2, TOPO_SPEED_QDR, NULL);
+  fabric = topo_fabric_tree (3, 2, 2, (TopoRate){ 4, TOPO_SPEED_QDR }, NULL);
   atexit (free_fabric);
 }
 

@@ -79,7 +79,7 @@ static void
 test_ports (void)
 {
   static const char *const names[] = { "x5/X5.topofile", "avakas/avakas.net", "ft324/ft_324.net" };
-  g_autoptr (TopoFabric) three = topo_fabric_tree3 (8, TOPO_SPEED_QDR, NULL);
+  g_autoptr (TopoFabric) three = topo_fabric_tree3 (8, (TopoRate){ 4, TOPO_SPEED_QDR }, NULL);
   g_autoptr (TopoFabric) torus = fabric_testing_torus (3, 3, 3, 2);
   g_autoptr (TopoFabric) wide = fabric_testing_torus (17, 16, 1, 1);
 
@@ -127,8 +127,8 @@ static void
 test_engines_on_made_fabrics (void)
 {
   static const char *const engines[] = { "minhop", "updn", "ftree" };
-  g_autoptr (TopoFabric) two = topo_fabric_tree (4, 4, 2, TOPO_SPEED_QDR, NULL);
-  g_autoptr (TopoFabric) three = topo_fabric_tree3 (4, TOPO_SPEED_EDR, NULL);
+  g_autoptr (TopoFabric) two = topo_fabric_tree (4, 4, 2, (TopoRate){ 4, TOPO_SPEED_QDR }, NULL);
+  g_autoptr (TopoFabric) three = topo_fabric_tree3 (4, (TopoRate){ 4, TOPO_SPEED_EDR }, NULL);
   g_autoptr (TopoFabric) torus = fabric_testing_torus (4, 4, 4, 2);
   g_autoptr (TopoFabric) mesh = fabric_testing_torus (2, 2, 2, 1);
 
@@ -227,7 +227,7 @@ static void
 test_engines_with_lanes (void)
 {
   static const char *const routes[] = { "opensm:dfsssp", "opensm:lash", "opensm:nue" };
-  g_autoptr (TopoFabric) tree = topo_fabric_tree (4, 4, 2, TOPO_SPEED_QDR, NULL);
+  g_autoptr (TopoFabric) tree = topo_fabric_tree (4, 4, 2, (TopoRate){ 4, TOPO_SPEED_QDR }, NULL);
   g_autoptr (TopoFabric) tangle = fabric_testing_tangle (24, 60);
 
   for (guint at = 0; at < G_N_ELEMENTS (routes) && is_installed (); at++) {
@@ -240,7 +240,7 @@ test_engines_with_lanes (void)
 static void
 test_lanes_of_the_machine (void)
 {
-  g_autoptr (TopoFabric) tree = topo_fabric_tree (4, 4, 2, TOPO_SPEED_QDR, NULL);
+  g_autoptr (TopoFabric) tree = topo_fabric_tree (4, 4, 2, (TopoRate){ 4, TOPO_SPEED_QDR }, NULL);
   g_autoptr (TopoFabric) tangle = fabric_testing_tangle (24, 60);
   TopoMachine machine = { .fabric = tree, .routes = (char *) "opensm:dfsssp" };
   g_autoptr (RouteForwarding) tables = NULL;
@@ -272,7 +272,7 @@ wait_for_folder (bool there)
 static void
 test_killed (void)
 {
-  g_autoptr (TopoFabric) fabric = topo_fabric_tree3 (12, TOPO_SPEED_QDR, NULL);
+  g_autoptr (TopoFabric) fabric = topo_fabric_tree3 (12, (TopoRate){ 4, TOPO_SPEED_QDR }, NULL);
   pid_t child;
 
   if (!is_installed ())

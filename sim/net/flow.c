@@ -94,10 +94,13 @@ message_bytes (const TopoParameters *parameters, const SimMessage *message)
 
 /* Cables, and the switches between them. */
 static int64_t
-fabric_way_ps (const TopoParameters *parameters, uint32_t n_links)
+fabric_way_ps (const TopoMachine *machine, const uint32_t *links, uint32_t n_links)
 {
-  return n_links * parameters->ib.cable_latency_ps +
-         (n_links - 1) * parameters->switches.latency_ps;
+  int64_t latency_ps = (n_links - 1) * machine->parameters.switches.latency_ps;
+
+  for (uint32_t at = 0; at < n_links; at++)
+    latency_ps += topo_machine_cable_latency_ps (machine, links[at]);
+  return latency_ps;
 }
 
 static double
@@ -155,7 +158,7 @@ start_latency_ps (const RoutePaths *paths, const TopoMapping *mapping, const Sim
 
     return parameters->hca.send_latency_ps + (is_inline ? 0 : parameters->hca.read_latency_ps) +
            fabric_fill_ps (parameters, &machine->fabric->ports[links[0]], message, is_inline) +
-           fabric_way_ps (parameters, n_links);
+           fabric_way_ps (machine, links, n_links);
   }
   /* Descriptor to the decision of the last router. */
   latency_ps = parameters->messaging.injection_latency_ps;
@@ -175,7 +178,7 @@ acknowledgement_ps (const RoutePaths *paths, const TopoMapping *mapping, const S
   uint32_t n_links =
       links_of (paths, mapping, message->destination_rank, message->source_rank, links);
 
-  return fabric_way_ps (parameters, n_links) + parameters->hca.receive_latency_ps;
+  return fabric_way_ps (paths->machine, links, n_links) + parameters->hca.receive_latency_ps;
 }
 
 /* --- The solver --- */

@@ -608,6 +608,24 @@ test_fabric_acknowledgement (void)
   log_clear (&log);
 }
 
+/* ... and the way has the error correction of its links' speed. */
+static void
+test_fabric_error_correction (void)
+{
+  Log log;
+
+  if (!in_child ())
+    return;
+  fabric_init (&log, "fattree:2x2:1,speed=HDR");
+  log.machine->parameters.switches.latency_ps = 100000;
+  log.machine->parameters.ib.fec_hdr_latency_ps = 33000;
+  log.machine->parameters.ib.fec_ndr_latency_ps = 99000;
+  send_fabric (&log, 0, 2, SIM_MESSAGE_WRITE, 4096, 5, true);
+  log_run (&log);
+  g_assert_cmpint (log.at_ps[1] - log.at_ps[0], ==, way_ps (4) + 4 * 33000);
+  log_clear (&log);
+}
+
 /* Empty messages of one adapter leave a gap apart. */
 static void
 test_fabric_message_gap (void)
@@ -747,6 +765,7 @@ main (int argc, char **argv)
   g_test_add_func ("/sim/flow/fabric-incast", test_fabric_incast);
   g_test_add_func ("/sim/flow/fabric-full-duplex", test_fabric_is_full_duplex);
   g_test_add_func ("/sim/flow/fabric-acknowledgement", test_fabric_acknowledgement);
+  g_test_add_func ("/sim/flow/fabric-error-correction", test_fabric_error_correction);
   g_test_add_func ("/sim/flow/fabric-message-gap", test_fabric_message_gap);
   g_test_add_func ("/sim/flow/fabric-two-adapters", test_fabric_two_adapters);
   g_test_add_func ("/sim/flow/fabric-two-ports", test_fabric_two_ports);

@@ -69,6 +69,17 @@ check_buffers (const TopoParameters *p, uint64_t packet_blocks, GError **error)
   return key == NULL;
 }
 
+/* Of all cables, with error correction. */
+static int64_t
+longest_cable_ps (const IbNetwork *net)
+{
+  int64_t longest_ps = net->parameters->ib.cable_latency_ps;
+
+  for (uint32_t port = 0; port < net->fabric->n_ports; port++)
+    longest_ps = MAX (longest_ps, topo_machine_cable_latency_ps (net->engine.machine, port));
+  return longest_ps;
+}
+
 /* What the fields of the hot path can hold. */
 static gboolean
 check_limits (const IbNetwork *net, GError **error)
@@ -82,9 +93,9 @@ check_limits (const IbNetwork *net, GError **error)
     g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK,
                  "ib.block: a packet may have at most %d blocks, not %" G_GUINT64_FORMAT,
                  IB_MAX_BLOCKS, blocks);
-  else if (p->switches.latency_ps + p->ib.cable_latency_ps >= INT64_C (4000000000))
+  else if (p->switches.latency_ps + longest_cable_ps (net) >= INT64_C (4000000000))
     g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK,
-                 "switch.latency and ib.cable_latency: together at most 4 ms");
+                 "switch.latency, ib.cable_latency and error correction: together at most 4 ms");
   else if (net->tables->n_destinations > UINT16_MAX)
     g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK, "%s: more ports of adapters than 65535",
                  net->fabric->source);
@@ -181,8 +192,8 @@ init_link (IbNetwork *net, uint32_t index, const uint32_t *own_switch)
   port->peer_first = peer_device->first_port;
   port->peer_switch = own_switch[port->peer];
   port->to_adapter = !peer_device->is_switch;
-  port->latency_ps =
-      (uint32_t) (p->ib.cable_latency_ps + (port->to_adapter ? 0 : p->switches.latency_ps));
+  port->latency_ps = (uint32_t) (topo_machine_cable_latency_ps (net->engine.machine, index) +
+                                 (port->to_adapter ? 0 : p->switches.latency_ps));
   /* Both ends of a cable run at the rate of the slower one. */
   port->ps_q32 = byte_ps_q32 (MIN (topo_link_bandwidth_Bps (topo->lanes, (TopoSpeed) topo->speed),
                                    topo_link_bandwidth_Bps (peer->lanes, (TopoSpeed) peer->speed)));

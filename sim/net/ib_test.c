@@ -115,6 +115,28 @@ test_mixed_rates (void)
   g_assert_cmpint (bench->at_ps[1] - INT64_C (100000000), ==, expected_ps);
 }
 
+/* Error correction delays each link by what its own speed takes, both ways. */
+static void
+test_error_correction (void)
+{
+  static const BenchCable cables[] = { { 0, 1, 100, 1, "4xHDR" },
+                                       { 0, 2, 1, 1, "4xEDR" },
+                                       { 1, 2, 101, 1, "2xNDR" } };
+  static const char *const without[] = { "ib.fec_edr_latency=0ns", "ib.fec_hdr_latency=0ns",
+                                         "ib.fec_ndr_latency=0ns", NULL };
+  static const char *const with[] = { "ib.fec_edr_latency=7ns", "ib.fec_hdr_latency=50ns",
+                                      "ib.fec_ndr_latency=100ns", NULL };
+  g_autoptr (Bench) plain = bench_cabled (cables, 3, "minhop", without, 1, NULL);
+  g_autoptr (Bench) corrected = bench_cabled (cables, 3, "minhop", with, 1, NULL);
+
+  bench_send (plain, 0, 1, 5000, 0);
+  bench_send (corrected, 0, 1, 5000, 0);
+  bench_run (plain);
+  bench_run (corrected);
+  g_assert_cmpint (corrected->at_ps[0] - plain->at_ps[0], ==, 157000);
+  g_assert_cmpint (corrected->sent_ps[0] - plain->sent_ps[0], ==, 2 * 157000);
+}
+
 /* Two adapters on one cable, no switch. */
 static void
 test_back_to_back (void)
@@ -358,6 +380,7 @@ main (int argc, char **argv)
   g_test_add_func ("/sim/ib/idle-path", test_same_leaf_and_across_spine);
   g_test_add_func ("/sim/ib/all-pairs", test_all_pairs);
   g_test_add_func ("/sim/ib/mixed-rates", test_mixed_rates);
+  g_test_add_func ("/sim/ib/error-correction", test_error_correction);
   g_test_add_func ("/sim/ib/back-to-back", test_back_to_back);
   g_test_add_func ("/sim/ib/headers", test_headers_are_counted);
   g_test_add_func ("/sim/ib/stream", test_stream_runs_at_pcie_speed);

@@ -42,6 +42,41 @@ topo_speed_name (TopoSpeed speed)
   return speeds[speed].name;
 }
 
+/* The names of halved cables: a port of four lanes split in two, or an adapter with two lanes. */
+static const struct {
+  const char *name;
+  TopoRate rate;
+} halves[] = {
+  { "HDR100", { 2, TOPO_SPEED_HDR } },
+  { "NDR200", { 2, TOPO_SPEED_NDR } },
+};
+
+bool
+topo_rate_parse (const char *text, TopoRate *rate)
+{
+  TopoRate whole = { .lanes = 4 };
+
+  for (gsize at = 0; at < G_N_ELEMENTS (halves); at++)
+    if (!g_ascii_strcasecmp (halves[at].name, text)) {
+      *rate = halves[at].rate;
+      return true;
+    }
+  if (!topo_speed_parse (text, strlen (text), &whole.speed))
+    return false;
+  *rate = whole;
+  return true;
+}
+
+const char *
+topo_rate_name (TopoRate rate)
+{
+  for (gsize at = 0; at < G_N_ELEMENTS (halves); at++)
+    if (halves[at].rate.lanes == rate.lanes && halves[at].rate.speed == rate.speed)
+      return halves[at].name;
+  g_assert (rate.lanes == 4);
+  return topo_speed_name (rate.speed);
+}
+
 uint64_t
 topo_link_bandwidth_Bps (uint32_t lanes, TopoSpeed speed)
 {

@@ -73,6 +73,12 @@ typedef struct {
   GPtrArray *warnings; /* (element-type utf8) what the source has twice or in two ways */
 } TopoFabric;
 
+/* Width and speed of a cable. */
+typedef struct {
+  uint8_t lanes;
+  TopoSpeed speed; /* of each lane */
+} TopoRate;
+
 /* From a file: the output of ibnetdiscover (as ibsim reads it too), its ports
  * report (ibnetdiscover -p), or a Slurm topology.conf; told apart by their
  * content.  Errors name file and line. */
@@ -82,18 +88,18 @@ TopoFabric *topo_fabric_load (const char *path, GError **error);
  * having nodes / spines cables (at least one) to each.  0 spines: as many as
  * give all nodes their full bandwidth with the cables of one leaf spread over
  * half as many spines as it has nodes. */
-TopoFabric *topo_fabric_tree (uint32_t leaves, uint32_t nodes, uint32_t spines, TopoSpeed speed,
-                              GError **error);
+TopoFabric *
+topo_fabric_tree (uint32_t leaves, uint32_t nodes, uint32_t spines, TopoRate rate, GError **error);
 
 /* A full three-level fat tree of switches of `radix` ports: radix^3 / 4 nodes. */
-TopoFabric *topo_fabric_tree3 (uint32_t radix, TopoSpeed speed, GError **error);
+TopoFabric *topo_fabric_tree3 (uint32_t radix, TopoRate rate, GError **error);
 
 #define TOPO_STAMPEDE_NODES 6400
 
 /* Of TACC's Stampede of 2013: as many leaves as hold `n_nodes`, 20 nodes each, 36 ports,
  * and the parts of the eight 648-port directors that these leaves' cables, two to each
  * director, reach. */
-TopoFabric *topo_fabric_stampede (uint32_t n_nodes, TopoSpeed speed, GError **error);
+TopoFabric *topo_fabric_stampede (uint32_t n_nodes, TopoRate rate, GError **error);
 
 void topo_fabric_free (TopoFabric *fabric);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (TopoFabric, topo_fabric_free)
@@ -101,6 +107,11 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (TopoFabric, topo_fabric_free)
 /* "SDR" ... "NDR"; case does not matter.  False when there is no such speed. */
 bool topo_speed_parse (const char *text, gsize length, TopoSpeed *speed);
 const char *topo_speed_name (TopoSpeed speed);
+
+/* The rate of a cable by its name: a speed, with four lanes, or HDR100 or NDR200, which are
+ * two lanes of HDR and NDR; case does not matter.  False when there is no such rate. */
+bool topo_rate_parse (const char *text, TopoRate *rate);
+const char *topo_rate_name (TopoRate rate);
 
 /* Data of one direction, after the line code, in bytes per second. */
 uint64_t topo_link_bandwidth_Bps (uint32_t lanes, TopoSpeed speed);

@@ -18,7 +18,7 @@
 #define SYSTEM_G_SPINES 9
 #define DEFAULT_ROUTES  "minhop"
 
-typedef TopoFabric *(*Make) (TopoMachine *machine, const char *argument, TopoSpeed speed,
+typedef TopoFabric *(*Make) (TopoMachine *machine, const char *argument, TopoRate rate,
                              GError **error);
 
 static TopoFabric *
@@ -52,25 +52,23 @@ read_numbers (const char *text, const char *separators, uint32_t *numbers)
 }
 
 static TopoFabric *
-make_tree (TopoMachine *machine G_GNUC_UNUSED, const char *argument, TopoSpeed speed,
-           GError **error)
+make_tree (TopoMachine *machine G_GNUC_UNUSED, const char *argument, TopoRate rate, GError **error)
 {
   uint32_t numbers[3] = { 0 };
 
   if (argument == NULL || read_numbers (argument, "x:", numbers) < 2)
     return bad_argument (error, "LEAVESxNODES[:SPINES], as in fattree:18x18:9", argument);
-  return topo_fabric_tree (numbers[0], numbers[1], numbers[2], speed, error);
+  return topo_fabric_tree (numbers[0], numbers[1], numbers[2], rate, error);
 }
 
 static TopoFabric *
-make_tree3 (TopoMachine *machine G_GNUC_UNUSED, const char *argument, TopoSpeed speed,
-            GError **error)
+make_tree3 (TopoMachine *machine G_GNUC_UNUSED, const char *argument, TopoRate rate, GError **error)
 {
   uint32_t radix;
 
   if (argument == NULL || read_numbers (argument, "", &radix) != 1)
     return bad_argument (error, "the ports of a switch, as in fattree3:8", argument);
-  return topo_fabric_tree3 (radix, speed, error);
+  return topo_fabric_tree3 (radix, rate, error);
 }
 
 /* How many nodes of a cluster are wanted; all when there is no argument. */
@@ -83,23 +81,23 @@ read_nodes (const char *argument, uint32_t most, uint32_t *n_nodes)
 }
 
 static TopoFabric *
-make_system_g (TopoMachine *machine, const char *argument, TopoSpeed speed, GError **error)
+make_system_g (TopoMachine *machine, const char *argument, TopoRate rate, GError **error)
 {
   if (!read_nodes (argument, SYSTEM_G_LEAVES * SYSTEM_G_NODES, &machine->shape.size[0]))
     return bad_argument (error, "1 to 324 nodes, as in systemg:16", argument);
-  return topo_fabric_tree (SYSTEM_G_LEAVES, SYSTEM_G_NODES, SYSTEM_G_SPINES, speed, error);
+  return topo_fabric_tree (SYSTEM_G_LEAVES, SYSTEM_G_NODES, SYSTEM_G_SPINES, rate, error);
 }
 
 static TopoFabric *
-make_stampede (TopoMachine *machine, const char *argument, TopoSpeed speed, GError **error)
+make_stampede (TopoMachine *machine, const char *argument, TopoRate rate, GError **error)
 {
   if (!read_nodes (argument, TOPO_STAMPEDE_NODES, &machine->shape.size[0]))
     return bad_argument (error, "1 to 6400 nodes, as in stampede:16", argument);
-  return topo_fabric_stampede (machine->shape.size[0], speed, error);
+  return topo_fabric_stampede (machine->shape.size[0], rate, error);
 }
 
 static TopoFabric *
-make_from_file (TopoMachine *machine, const char *argument, TopoSpeed speed G_GNUC_UNUSED,
+make_from_file (TopoMachine *machine, const char *argument, TopoRate rate G_GNUC_UNUSED,
                 GError **error)
 {
   if (argument == NULL)
@@ -168,6 +166,18 @@ static const TopoParameterNote stampede_notes[] = {
   { "memory.bandwidth", "40 GB/s",
     "stampede: four channels of DDR3-1600 carry 51.2 GB/s [D]; guess: four fifths of it" },
   { NULL, NULL, NULL },
+};
+
+/* The latency of a switch of each generation, where it is not the family's: those of SDR, DDR and QDR
+ * fabrics have it. */
+static const TopoParameterNote generation_notes[TOPO_SPEEDS] = {
+  [TOPO_SPEED_FDR10] = { "switch.latency", "170 ns", "FDR10: as FDR" },
+  [TOPO_SPEED_FDR] = { "switch.latency", "170 ns", "FDR: [G] section A4, SwitchX" },
+  [TOPO_SPEED_EDR] = { "switch.latency", "90 ns", "EDR: [G] section A4, Switch-IB 2" },
+  [TOPO_SPEED_HDR] = { "switch.latency", "130 ns", "HDR: [G] section A4, Quantum" },
+  [TOPO_SPEED_NDR] = { "switch.latency", "150 ns",
+                       "NDR: of Quantum-2 public pages claim below 150, about 330 and below 400 ns [S];\n"
+                       "guess: the first is without error correction, which is in ib.fec_ndr_latency" },
 };
 
 typedef struct {
@@ -293,9 +303,9 @@ topo_fabric_set_node (TopoMachine *machine, const char *text, const char *folder
   return TRUE;
 }
 
-/* Sets *speed only for the option speed=.  Routes and nodes that are set already stay. */
+/* Sets *rate only for the option speed=.  Routes and nodes that are set already stay. */
 static gboolean
-read_option (TopoMachine *machine, const char *option, const char *folder, TopoSpeed *speed,
+read_option (TopoMachine *machine, const char *option, const char *folder, TopoRate *rate,
              GError **error)
 {
   const char *value = strchr (option, '=');
@@ -305,14 +315,14 @@ read_option (TopoMachine *machine, const char *option, const char *folder, TopoS
       return machine->routes != NULL || topo_fabric_set_routes (machine, value, folder, error);
     if (g_str_has_prefix (option, "node="))
       return machine->node != NULL || topo_fabric_set_node (machine, value, folder, error);
-    if (g_str_has_prefix (option, "speed=") && *speed != TOPO_SPEEDS &&
-        topo_speed_parse (value, strlen (value), speed))
+    if (g_str_has_prefix (option, "speed=") && rate->speed != TOPO_SPEEDS &&
+        topo_rate_parse (value, rate))
       return TRUE;
   }
   bad_argument (error,
                 "routes=ENGINE, routes=opensm:ENGINE, routes=PATH, node=harpertown, "
                 "node=sandybridge, node=HWLOC.xml or, of trees, speed=SDR, DDR, QDR, FDR10, FDR, "
-                "EDR, HDR or NDR",
+                "EDR, HDR100, HDR, NDR200 or NDR",
                 option);
   return FALSE;
 }
@@ -321,7 +331,7 @@ gboolean
 topo_fabric_read_options (TopoMachine *machine, const char *options, GError **error)
 {
   g_auto (GStrv) fields = g_strsplit (options, ",", -1);
-  TopoSpeed none = TOPO_SPEEDS;
+  TopoRate none = { .speed = TOPO_SPEEDS };
 
   for (guint at = 0; fields[at] != NULL; at++)
     if (!read_option (machine, fields[at], NULL, &none, error))
@@ -331,14 +341,38 @@ topo_fabric_read_options (TopoMachine *machine, const char *options, GError **er
 
 /* --- Machines --- */
 
-static void
-apply_notes (TopoParameters *parameters, const TopoParameterNote *notes)
+/* The parameters that differ from the family's defaults: a preset's, otherwise those of the generation of
+ * the switches, which is that of their fastest cable; [*n]. */
+static const TopoParameterNote *
+notes_of (const Kind *kind, const TopoFabric *fabric, uint32_t *n)
 {
-  for (; notes != NULL && notes->key != NULL; notes++) {
+  TopoSpeed fastest = TOPO_SPEED_SDR;
+
+  *n = 0;
+  if (kind->notes != NULL) {
+    while (kind->notes[*n].key != NULL)
+      ++*n;
+    return kind->notes;
+  }
+  for (uint32_t port = 0; port < fabric->n_ports; port++)
+    if (fabric->ports[port].peer != TOPO_NONE &&
+        fabric->devices[fabric->ports[port].device].is_switch)
+      fastest = MAX (fastest, (TopoSpeed) fabric->ports[port].speed);
+  *n = generation_notes[fastest].key != NULL;
+  return &generation_notes[fastest];
+}
+
+static void
+apply_notes (TopoParameters *parameters, const Kind *kind, const TopoFabric *fabric)
+{
+  uint32_t n;
+  const TopoParameterNote *notes = notes_of (kind, fabric, &n);
+
+  for (uint32_t at = 0; at < n; at++) {
     g_autoptr (GError) error = NULL;
 
-    if (!topo_parameters_set (parameters, notes->key, notes->value, &error))
-      g_error ("%s: %s", notes->key, error->message);
+    if (!topo_parameters_set (parameters, notes[at].key, notes[at].value, &error))
+      g_error ("%s: %s", notes[at].key, error->message);
   }
 }
 
@@ -350,28 +384,28 @@ topo_fabric_make (TopoMachine *machine, const char *spec, const char *folder, GE
   g_auto (GStrv) fields = g_strsplit (spec + length, ",", -1);
   const char *text = fields[0] != NULL && fields[0][0] == ':' ? fields[0] + 1 : "";
   g_autofree char *argument = NULL;
-  TopoSpeed speed = kind->speed;
+  TopoRate rate = { .lanes = 4, .speed = kind->speed };
   GString *canonical;
 
   for (guint at = 1; fields[0] != NULL && fields[at] != NULL; at++)
-    if (!read_option (machine, fields[at], folder, &speed, error))
+    if (!read_option (machine, fields[at], folder, &rate, error))
       return FALSE;
   if (*text != '\0')
     argument = kind->is_file ? topo_path_in (folder, text) : g_strdup (text);
-  machine->fabric = kind->make (machine, argument, speed, error);
+  machine->fabric = kind->make (machine, argument, rate, error);
   if (machine->fabric == NULL)
     return FALSE;
   canonical = g_string_new (kind->kind);
   if (argument != NULL)
     g_string_append_printf (canonical, ":%s", argument);
-  if (speed != kind->speed)
-    g_string_append_printf (canonical, ",speed=%s", topo_speed_name (speed));
+  if (rate.lanes != 4 || rate.speed != kind->speed)
+    g_string_append_printf (canonical, ",speed=%s", topo_rate_name (rate));
   machine->spec = g_string_free (canonical, FALSE);
   machine->shape.n_dimensions = 1;
   if (machine->shape.size[0] == 0)
     machine->shape.size[0] = machine->fabric->n_hosts;
   topo_parameters_default (&machine->parameters, TOPO_FAMILY_FABRIC);
-  apply_notes (&machine->parameters, kind->notes);
+  apply_notes (&machine->parameters, kind, machine->fabric);
   return TRUE;
 }
 
@@ -491,7 +525,7 @@ topo_machine_assumptions (const TopoMachine *machine, GPtrArray *lines)
 
   /* The defaults of [memory] and [hca] are those of a Harpertown node for every node. */
   topo_parameters_default (&usual, TOPO_FAMILY_FABRIC);
-  apply_notes (&usual, kind->notes);
+  apply_notes (&usual, kind, fabric);
   if (kind->notes == NULL && !machine->node_by_default &&
       !g_str_equal (machine->node->source, "harpertown") &&
       parameters->memory.core_bandwidth_Bps == usual.memory.core_bandwidth_Bps &&
@@ -549,11 +583,7 @@ topo_fabric_print_spec (const TopoMachine *machine)
 }
 
 const TopoParameterNote *
-topo_fabric_notes (const char *spec, uint32_t *n)
+topo_fabric_notes (const TopoMachine *machine, uint32_t *n)
 {
-  const TopoParameterNote *notes = known_kind (spec)->notes;
-
-  for (*n = 0; notes != NULL && notes[*n].key != NULL;)
-    ++*n;
-  return notes;
+  return notes_of (known_kind (machine->spec), machine->fabric, n);
 }

@@ -105,7 +105,8 @@ static void
 test_tree_is_the_known_one (void)
 {
   g_autoptr (TopoFabric) file = topo_testing_fabric ("ft324/ft_324.net");
-  g_autoptr (TopoFabric) preset = topo_fabric_tree (18, 18, 9, TOPO_SPEED_SDR, NULL);
+  g_autoptr (TopoFabric) preset =
+      topo_fabric_tree (18, 18, 9, (TopoRate){ 4, TOPO_SPEED_SDR }, NULL);
 
   if (file == NULL)
     return;
@@ -122,7 +123,7 @@ test_tree_is_the_known_one (void)
 static void
 test_three_levels (void)
 {
-  g_autoptr (TopoFabric) fabric = topo_fabric_tree3 (8, TOPO_SPEED_QDR, NULL);
+  g_autoptr (TopoFabric) fabric = topo_fabric_tree3 (8, (TopoRate){ 4, TOPO_SPEED_QDR }, NULL);
 
   assert_consistent (fabric);
   g_assert_cmpuint (fabric->n_hosts, ==, 128);
@@ -137,11 +138,11 @@ test_impossible_trees (void)
 {
   g_autoptr (GError) wide = NULL, empty = NULL, odd = NULL;
 
-  g_assert_null (topo_fabric_tree (18, 200, 200, TOPO_SPEED_QDR, &wide));
+  g_assert_null (topo_fabric_tree (18, 200, 200, (TopoRate){ 4, TOPO_SPEED_QDR }, &wide));
   g_assert_error (wide, TOPO_ERROR, TOPO_ERROR_RANGE);
-  g_assert_null (topo_fabric_tree (0, 18, 9, TOPO_SPEED_QDR, &empty));
+  g_assert_null (topo_fabric_tree (0, 18, 9, (TopoRate){ 4, TOPO_SPEED_QDR }, &empty));
   g_assert_error (empty, TOPO_ERROR, TOPO_ERROR_RANGE);
-  g_assert_null (topo_fabric_tree3 (7, TOPO_SPEED_QDR, &odd));
+  g_assert_null (topo_fabric_tree3 (7, (TopoRate){ 4, TOPO_SPEED_QDR }, &odd));
   g_assert_error (odd, TOPO_ERROR, TOPO_ERROR_RANGE);
 }
 
@@ -322,6 +323,29 @@ test_rates (void)
   g_assert_cmpuint (topo_link_bandwidth_Bps (4, TOPO_SPEED_NDR), ==, 50000000000);
 }
 
+/* The names say Gb/s of data; what has no number has four lanes. */
+static void
+test_names_of_rates (void)
+{
+  static const struct {
+    const char *name;
+    uint64_t bandwidth_Gbps;
+  } named[] = { { "SDR", 8 },   { "QDR", 32 },     { "EDR", 100 }, { "HDR100", 100 },
+                { "HDR", 200 }, { "NDR200", 200 }, { "NDR", 400 } };
+  TopoRate rate;
+
+  for (gsize at = 0; at < G_N_ELEMENTS (named); at++) {
+    g_autofree char *lower = g_ascii_strdown (named[at].name, -1);
+
+    g_assert_true (topo_rate_parse (lower, &rate));
+    g_assert_cmpuint (8 * topo_link_bandwidth_Bps (rate.lanes, rate.speed), ==,
+                      named[at].bandwidth_Gbps * 1000000000);
+    g_assert_cmpstr (topo_rate_name (rate), ==, named[at].name);
+  }
+  g_assert_false (topo_rate_parse ("HDR200", &rate));
+  g_assert_false (topo_rate_parse ("", &rate));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -338,5 +362,6 @@ main (int argc, char **argv)
   g_test_add_func ("/topology/fabric/broken", test_broken);
   g_test_add_func ("/topology/fabric/rails", test_rails);
   g_test_add_func ("/topology/fabric/rates", test_rates);
+  g_test_add_func ("/topology/fabric/names-of-rates", test_names_of_rates);
   return g_test_run ();
 }

@@ -40,24 +40,23 @@ id_of (uint32_t kind, uint32_t number)
 }
 
 static gboolean
-wire_end (TopoFabricBuilder *builder, TopoPlug from, TopoPlug to, TopoSpeed speed, GError **error)
+wire_end (TopoFabricBuilder *builder, TopoPlug from, TopoPlug to, TopoRate rate, GError **error)
 {
   g_autofree char *id = id_of (from.kind, from.number), *peer = id_of (to.kind, to.number);
   TopoBuildEnd end = { .device = topo_build_find (builder, id),
                        .number = from.port,
                        .peer_id = peer,
                        .peer_number = to.port,
-                       .lanes = 4,
-                       .speed = speed };
+                       .lanes = rate.lanes,
+                       .speed = rate.speed };
 
   return topo_build_end (builder, &end, error);
 }
 
-/* A cable of four lanes. */
 static gboolean
-wire_cable (TopoFabricBuilder *builder, TopoPlug a, TopoPlug b, TopoSpeed speed, GError **error)
+wire_cable (TopoFabricBuilder *builder, TopoPlug a, TopoPlug b, TopoRate rate, GError **error)
 {
-  return wire_end (builder, a, b, speed, error) && wire_end (builder, b, a, speed, error);
+  return wire_end (builder, a, b, rate, error) && wire_end (builder, b, a, rate, error);
 }
 
 /* Devices number 0 .. n-1 of a kind: leaf0, leaf1 ... */
@@ -93,7 +92,7 @@ wire_devices (TopoFabricBuilder *builder, uint32_t kind, uint32_t n, uint32_t n_
 /* --- Fat trees of two levels --- */
 
 TopoFabric *
-topo_fabric_tree (uint32_t leaves, uint32_t nodes, uint32_t spines, TopoSpeed speed, GError **error)
+topo_fabric_tree (uint32_t leaves, uint32_t nodes, uint32_t spines, TopoRate rate, GError **error)
 {
   g_autofree char *source = g_strdup_printf ("fattree:%ux%u:%u", leaves, nodes, spines);
   g_autoptr (TopoFabricBuilder) builder = topo_build_new (source);
@@ -122,13 +121,13 @@ topo_fabric_tree (uint32_t leaves, uint32_t nodes, uint32_t spines, TopoSpeed sp
   for (uint32_t leaf = 0; leaf < leaves; leaf++) {
     for (uint32_t at = 0; at < nodes; at++)
       if (!wire_cable (builder, (TopoPlug){ TOPO_WIRE_LEAF, leaf, at + 1 },
-                       (TopoPlug){ TOPO_WIRE_NODE, leaf * nodes + at, 1 }, speed, error))
+                       (TopoPlug){ TOPO_WIRE_NODE, leaf * nodes + at, 1 }, rate, error))
         return NULL;
     for (uint32_t spine = 0; spine < spines; spine++)
       for (uint32_t cable = 0; cable < cables; cable++)
         if (!wire_cable (
                 builder, (TopoPlug){ TOPO_WIRE_LEAF, leaf, nodes + spine * cables + cable + 1 },
-                (TopoPlug){ TOPO_WIRE_SPINE, spine, leaf * cables + cable + 1 }, speed, error))
+                (TopoPlug){ TOPO_WIRE_SPINE, spine, leaf * cables + cable + 1 }, rate, error))
           return NULL;
   }
   return topo_build_finish (builder, error);
@@ -137,7 +136,7 @@ topo_fabric_tree (uint32_t leaves, uint32_t nodes, uint32_t spines, TopoSpeed sp
 /* --- Fat trees of three levels --- */
 
 TopoFabric *
-topo_fabric_tree3 (uint32_t radix, TopoSpeed speed, GError **error)
+topo_fabric_tree3 (uint32_t radix, TopoRate rate, GError **error)
 {
   g_autofree char *source = g_strdup_printf ("fattree3:%u", radix);
   g_autoptr (TopoFabricBuilder) builder = topo_build_new (source);
@@ -161,15 +160,15 @@ topo_fabric_tree3 (uint32_t radix, TopoSpeed speed, GError **error)
     for (uint32_t leaf = 0; leaf < half; leaf++)
       for (uint32_t at = 0; at < half; at++)
         if (!wire_cable (builder, (TopoPlug){ TOPO_WIRE_LEAF, pod * half + leaf, at + 1 },
-                         (TopoPlug){ TOPO_WIRE_NODE, (pod * half + leaf) * half + at, 1 }, speed,
+                         (TopoPlug){ TOPO_WIRE_NODE, (pod * half + leaf) * half + at, 1 }, rate,
                          error) ||
             !wire_cable (builder, (TopoPlug){ TOPO_WIRE_LEAF, pod * half + leaf, half + at + 1 },
-                         (TopoPlug){ TOPO_WIRE_SPINE, pod * half + at, leaf + 1 }, speed, error))
+                         (TopoPlug){ TOPO_WIRE_SPINE, pod * half + at, leaf + 1 }, rate, error))
           return NULL;
     for (uint32_t spine = 0; spine < half; spine++)
       for (uint32_t at = 0; at < half; at++)
         if (!wire_cable (builder, (TopoPlug){ TOPO_WIRE_SPINE, pod * half + spine, half + at + 1 },
-                         (TopoPlug){ TOPO_WIRE_CORE, spine * half + at, pod + 1 }, speed, error))
+                         (TopoPlug){ TOPO_WIRE_CORE, spine * half + at, pod + 1 }, rate, error))
           return NULL;
   }
   return topo_build_finish (builder, error);
@@ -191,7 +190,7 @@ topo_fabric_tree3 (uint32_t radix, TopoSpeed speed, GError **error)
 #define DIRECTOR_CHIPS 18
 
 TopoFabric *
-topo_fabric_stampede (uint32_t n_nodes, TopoSpeed speed, GError **error)
+topo_fabric_stampede (uint32_t n_nodes, TopoRate rate, GError **error)
 {
   g_autofree char *source = g_strdup_printf ("stampede:%u", n_nodes);
   g_autoptr (TopoFabricBuilder) builder = topo_build_new (source);
@@ -207,7 +206,7 @@ topo_fabric_stampede (uint32_t n_nodes, TopoSpeed speed, GError **error)
   for (uint32_t node = 0; node < n_nodes; node++)
     if (!wire_cable (builder,
                      (TopoPlug){ TOPO_WIRE_LEAF, node / LEAF_NODES, node % LEAF_NODES + 1 },
-                     (TopoPlug){ TOPO_WIRE_NODE, node, 1 }, speed, error))
+                     (TopoPlug){ TOPO_WIRE_NODE, node, 1 }, rate, error))
       return NULL;
 
   for (uint32_t director = 0; director < DIRECTORS && n_boards > 0; director++) {
@@ -218,7 +217,7 @@ topo_fabric_stampede (uint32_t n_nodes, TopoSpeed speed, GError **error)
       uint32_t board = director * n_boards + outer / BOARD_PORTS;
 
       if (!wire_cable (builder, (TopoPlug){ TOPO_WIRE_LEAF, leaf, port },
-                       (TopoPlug){ TOPO_WIRE_BOARD, board, outer % BOARD_PORTS + 1 }, speed, error))
+                       (TopoPlug){ TOPO_WIRE_BOARD, board, outer % BOARD_PORTS + 1 }, rate, error))
         return NULL;
     }
     for (uint32_t board = 0; board < n_boards; board++)
@@ -226,7 +225,7 @@ topo_fabric_stampede (uint32_t n_nodes, TopoSpeed speed, GError **error)
         if (!wire_cable (
                 builder,
                 (TopoPlug){ TOPO_WIRE_BOARD, director * n_boards + board, BOARD_PORTS + chip + 1 },
-                (TopoPlug){ TOPO_WIRE_SPINE, director * DIRECTOR_CHIPS + chip, board + 1 }, speed,
+                (TopoPlug){ TOPO_WIRE_SPINE, director * DIRECTOR_CHIPS + chip, board + 1 }, rate,
                 error))
           return NULL;
   }

@@ -103,6 +103,7 @@ test_print_survives (Files *files, gconstpointer unused G_GNUC_UNUSED)
     "fattree3:4",
     "fattree:4x3",
     "fattree:4x3:2,speed=FDR,routes=ftree",
+    "fattree3:4,speed=HDR100",
     fabric,
     routed,
     "systemg:2,node=sandybridge,routes=opensm:ftree",
@@ -135,6 +136,7 @@ test_canonical_spec (void)
     { "fattree:4x4,node=sandybridge", "fattree:4x4,node=sandybridge" },
     { "stampede:8,node=sandybridge,speed=fdr", "stampede:8" },
     { "stampede:8,speed=EDR", "stampede:8,speed=EDR" },
+    { "fattree:4x4,speed=ndr200", "fattree:4x4,speed=NDR200" },
   };
 
   for (gsize at = 0; at < G_N_ELEMENTS (cases); at++) {
@@ -350,6 +352,49 @@ test_assumptions (Files *files, gconstpointer unused G_GNUC_UNUSED)
   }
 }
 
+/* A speed has the same switches whether an option or a file names it; the fastest cable of a switch tells
+ * its generation, a preset and a machine file beat it. */
+static void
+test_generations (Files *files, gconstpointer unused G_GNUC_UNUSED)
+{
+  static const char *const speeds[] = { "SDR", "QDR", "FDR10", "FDR", "EDR", "HDR", "NDR" };
+  g_autofree char *file = g_strdup_printf ("fabric:%s", files->fabric);
+  int64_t qdr_ps = 0, before_ps = 0;
+
+  for (gsize at = 0; at < G_N_ELEMENTS (speeds); at++) {
+    g_autofree char *spec = g_strdup_printf ("fattree:2x2:1,speed=%s", speeds[at]);
+    g_autofree char *rate = g_strdup_printf ("4x%s", speeds[at]);
+    g_autoptr (TopoMachine) tree = topo_testing_machine (spec, 0), described = NULL;
+    g_autoptr (GString) text = g_string_new (SMALL_FABRIC);
+    int64_t here_ps = tree->parameters.switches.latency_ps;
+
+    /* Of its two cables the second stays at QDR. */
+    g_string_replace (text, "alpha HCA-1\" 4xQDR", "alpha HCA-1\" 4xNDR", 0);
+    g_string_replace (text, "lid 2 \"leaf\" 4xQDR", "lid 2 \"leaf\" 4xNDR", 0);
+    g_string_replace (text, "4xNDR", rate, 0);
+    g_assert_true (g_file_set_contents (files->fabric, text->str, -1, NULL));
+    described = topo_testing_machine (file, 0);
+    g_assert_cmpint (described->parameters.switches.latency_ps, ==, here_ps);
+    if (g_str_equal (speeds[at], "QDR"))
+      qdr_ps = here_ps;
+    if (g_str_equal (speeds[at], "FDR"))
+      g_assert_cmpint (here_ps, ==, before_ps);
+    else if (at > 1)
+      g_assert_cmpint (here_ps, !=, before_ps);
+    before_ps = here_ps;
+  }
+  g_assert_cmpint (qdr_ps, ==, 100000);
+
+  g_autoptr (TopoMachine) preset = topo_testing_machine ("stampede:2,speed=HDR", 0);
+  g_autoptr (TopoMachine) stated = machine_of_text (
+      files, "[machine]\nspec = fattree:2x2:1,speed=HDR\n[switch]\nlatency = 77 ns\n", NULL, NULL);
+  g_autofree char *shown = topo_machine_print (stated);
+
+  g_assert_cmpint (preset->parameters.switches.latency_ps, ==, 170000);
+  g_assert_cmpint (stated->parameters.switches.latency_ps, ==, 77000);
+  g_assert_null (strstr (shown, "Quantum"));
+}
+
 /* Nothing is assumed of what a machine file states. */
 static void
 test_stated (Files *files, gconstpointer unused G_GNUC_UNUSED)
@@ -383,6 +428,8 @@ main (int argc, char *argv[])
   g_test_add ("/topology/machine-fabric/engine", Files, NULL, files_set_up, test_engine_beats_file,
               files_tear_down);
   g_test_add ("/topology/machine-fabric/assumptions", Files, NULL, files_set_up, test_assumptions,
+              files_tear_down);
+  g_test_add ("/topology/machine-fabric/generations", Files, NULL, files_set_up, test_generations,
               files_tear_down);
   g_test_add ("/topology/machine-fabric/stated", Files, NULL, files_set_up, test_stated,
               files_tear_down);

@@ -192,9 +192,11 @@ write_cables (const Platform *platform, const TopoFabric *fabric, FILE *out)
     if (it->peer == TOPO_NONE)
       continue;
     to_switch = fabric->devices[fabric->ports[it->peer].device].is_switch;
-    write_link (
-        platform, 'l', port, (double) topo_link_bandwidth_Bps (it->lanes, (TopoSpeed) it->speed),
-        parameters->ib.cable_latency_ps + (to_switch ? parameters->switches.latency_ps : 0), out);
+    write_link (platform, 'l', port,
+                (double) topo_link_bandwidth_Bps (it->lanes, (TopoSpeed) it->speed),
+                topo_machine_cable_latency_ps (platform->paths->machine, port) +
+                    (to_switch ? parameters->switches.latency_ps : 0),
+                out);
   }
 }
 
