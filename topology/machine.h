@@ -10,6 +10,7 @@
  *                      6 dimensions of up to 511 nodes, as a mesh 256; 2^20 nodes)
  *   fattree:18x18:9    a two-level fat tree: leaves x nodes per leaf, spines
  *   fattree3:8         a three-level one of 8-port switches
+ *   dragonflyplus:8x4x4:8   groups x leaves x spines of each, nodes per leaf
  *   systemg:16         the first nodes of the cluster of the aggregation paper
  *   stampede:16        of TACC's Stampede of 2013
  *   fabric:FILE        an InfiniBand fabric as a tool of its site listed it; it

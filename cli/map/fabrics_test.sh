@@ -147,6 +147,28 @@ all_replay () {
   done
 }
 
+# --- Dragonfly+ ---
+
+# pairs_by_hops: of the last machine check.
+pairs_by_hops () {
+  tr -d ' \n' <out | sed -n 's/.*"hops":{\([^}]*\)}.*/\1/p'
+}
+
+# 8 groups of 4 leaves with 8 nodes and 4 spines with a cable to every other group:
+# 256 + 8 * 16 + 28 * 4 cables; 7, 24 and 224 nodes are 1, 3 and 4 switches away.
+run "$hopcast" machine check dragonflyplus:8x4x4:8 --format json
+same "machine check of a Dragonfly+" "$status $(json nodes out) $(json switches out) $(json credit_loops out)" \
+  "0 256 64 0"
+same "its pairs by switches" "$(pairs_by_hops)" '"1":1792,"3":6144,"4":57344'
+run "$hopcast" simulate gen:halo3d:ranks=256,iterations=2 --machine dragonflyplus:8x4x4:8 --format json -q
+same "a halo on it" "$status $(json nodes out) $(json links out)" "0 256 992"
+cp out dragonfly.json
+run "$hopcast" map metrics gen:halo3d:ranks=256,iterations=2 --machine dragonflyplus:8x4x4:8 --format json
+same "has the hop bytes of its mapping" "$(json hop_bytes out)" "$(json hop_bytes dragonfly.json)"
+run "$hopcast" machine check dragonflyplus:4x2x2:2:2
+test "$status" = 2 && grep -q '4 to other groups, which is no multiple of the 3 other groups' err
+verdict $? "cables that do not divide are refused" "$status" "$(cat err)"
+
 # --- A node that nothing names ---
 
 run "$hopcast" simulate ring.ti --machine "$tree"

@@ -239,6 +239,53 @@ test_irregular_tree (void)
   fabric_testing_same_hops (tables, minhop);
 }
 
+/* Two nodes of a Dragonfly+ have one switch between them on a leaf, three in a group and four
+ * otherwise.  Shortest ways go up, over and down, so no links wait for each other in a circle,
+ * whichever of them a switch takes.  Where every spine has one cable to every group, the pairs
+ * of two groups share theirs evenly. */
+static void
+test_dragonfly (void)
+{
+  static const struct {
+    TopoDragonfly shape;
+    uint64_t most; /* pairs on a cable between groups, 0: not even */
+  } cases[] = {
+    { { 8, 4, 4, 8, 0 }, 32 * 32 / 4 }, { { 2, 1, 1, 1, 0 }, 1 }, { { 3, 2, 2, 2, 1 }, 16 },
+    { { 3, 2, 2, 2, 4 }, 0 },           { { 5, 3, 2, 1, 2 }, 9 }, { { 4, 2, 6, 3, 2 }, 0 },
+  };
+  static const char *const engines[] = { "minhop", "layers:minhop" };
+
+  for (gsize at = 0; at < G_N_ELEMENTS (cases); at++) {
+    const TopoDragonfly *shape = &cases[at].shape;
+    g_autoptr (TopoFabric) fabric =
+        topo_fabric_dragonfly (shape, (TopoRate){ 4, TOPO_SPEED_HDR }, NULL);
+    uint64_t leaf = shape->nodes, group = leaf * shape->leaves, all = group * shape->groups;
+
+    for (guint engine = 0; engine < G_N_ELEMENTS (engines); engine++) {
+      g_autoptr (RouteForwarding) tables = fabric_testing_tables (fabric, engines[engine]);
+      g_autoptr (RouteFabricSurvey) survey = route_fabric_survey_new (tables);
+      g_autoptr (GError) error = NULL;
+
+      g_assert_cmpuint (survey->max_hops, ==, 4);
+      g_assert_cmpuint (survey->pairs_by_hops[1], ==, all * (leaf - 1));
+      g_assert_cmpuint (survey->pairs_by_hops[2], ==, 0);
+      g_assert_cmpuint (survey->pairs_by_hops[3], ==, all * (group - leaf));
+      g_assert_cmpuint (survey->pairs_by_hops[4], ==, all * (all - group));
+      g_assert_cmpuint (survey->unreachable, ==, 0);
+      g_assert_cmpuint (survey->credit_loops, ==, 0);
+      g_assert_cmpuint (tables->n_vls, ==, 1);
+      for (uint32_t port = 0; port < fabric->n_ports && cases[at].most > 0; port++) {
+        const TopoDevice *here = &fabric->devices[fabric->ports[port].device];
+        const TopoDevice *there = &fabric->devices[fabric->ports[fabric->ports[port].peer].device];
+
+        if (here->name[0] == 's' && there->name[0] == 's')
+          g_assert_cmpuint (survey->load[port], ==, cases[at].most);
+      }
+      g_assert_true (route_forwarding_add_groups (tables, &error));
+    }
+  }
+}
+
 #define HEAD "Unicast lids [0-9] of switch Lid 1 guid 0x0002c90002000000 ('leaf0'):\n"
 
 static void
@@ -460,6 +507,7 @@ main (int argc, char **argv)
   g_test_add_func ("/routing/forwarding/credit-loops", test_credit_loops);
   g_test_add_func ("/routing/forwarding/irregular-tree", test_irregular_tree);
 
+  g_test_add_func ("/routing/forwarding/dragonfly", test_dragonfly);
   g_test_add_func ("/routing/forwarding/broken-dumps", test_broken_dumps);
   g_test_add_func ("/routing/forwarding/missing-entry", test_missing_entry);
   g_test_add_func ("/routing/forwarding/missing-cables", test_missing_cables);

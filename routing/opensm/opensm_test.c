@@ -82,6 +82,8 @@ test_ports (void)
   g_autoptr (TopoFabric) three = topo_fabric_tree3 (8, (TopoRate){ 4, TOPO_SPEED_QDR }, NULL);
   g_autoptr (TopoFabric) torus = fabric_testing_torus (3, 3, 3, 2);
   g_autoptr (TopoFabric) wide = fabric_testing_torus (17, 16, 1, 1);
+  g_autoptr (TopoFabric) dragonfly = topo_fabric_dragonfly (&(TopoDragonfly){ 4, 3, 3, 2, 2 },
+                                                            (TopoRate){ 4, TOPO_SPEED_HDR }, NULL);
 
   if (!is_installed ())
     return;
@@ -90,6 +92,7 @@ test_ports (void)
   assert_same_ports (torus, "minhop");
   assert_same_ports (torus, "dor");
   assert_same_ports (wide, "minhop");
+  assert_same_ports (dragonfly, "minhop");
   for (guint at = 0; at < G_N_ELEMENTS (names); at++) {
     g_autoptr (TopoFabric) fabric = topo_testing_fabric (names[at]);
 

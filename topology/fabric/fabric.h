@@ -94,6 +94,18 @@ topo_fabric_tree (uint32_t leaves, uint32_t nodes, uint32_t spines, TopoRate rat
 /* A full three-level fat tree of switches of `radix` ports: radix^3 / 4 nodes. */
 TopoFabric *topo_fabric_tree3 (uint32_t radix, TopoRate rate, GError **error);
 
+typedef struct {
+  uint32_t groups;
+  uint32_t leaves, spines; /* of a group */
+  uint32_t nodes;          /* of a leaf */
+  uint32_t global;         /* cables of a spine to other groups; 0: one to each */
+} TopoDragonfly;
+
+/* A Dragonfly+: groups of leaves and spines, every leaf cabled to every spine of its group; the
+ * spines' cables to other groups are spread evenly (topology/fabric/fabric_dragonfly.c has the
+ * wiring).  *error when they cannot be. */
+TopoFabric *topo_fabric_dragonfly (const TopoDragonfly *shape, TopoRate rate, GError **error);
+
 #define TOPO_STAMPEDE_NODES 6400
 
 /* Of TACC's Stampede of 2013: as many leaves as hold `n_nodes`, 20 nodes each, 36 ports,

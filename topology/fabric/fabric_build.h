@@ -51,3 +51,27 @@ gboolean topo_build_end (TopoFabricBuilder *builder, const TopoBuildEnd *end, GE
 
 /* The fabric, with every cable seen from both of its ends. */
 TopoFabric *topo_build_finish (TopoFabricBuilder *builder, GError **error);
+
+/* --- fabric_tree.c: devices and cables by number --- */
+
+/* Kinds of devices; a board is the part of a director with the outer ports. */
+enum {
+  TOPO_WIRE_NODE = 1,
+  TOPO_WIRE_LEAF = 2,
+  TOPO_WIRE_SPINE = 3,
+  TOPO_WIRE_CORE = 4,
+  TOPO_WIRE_BOARD = 5,
+};
+
+/* A port of device `number` of a kind. */
+typedef struct {
+  uint32_t kind, number, port;
+} TopoPlug;
+
+/* A device with an id in the form of ibnetdiscover.  name: NULL for leaf0, leaf1 ...; of a node
+ * that of the host. */
+gboolean topo_wire_device (TopoFabricBuilder *builder, uint32_t kind, uint32_t number,
+                           const char *name, uint32_t n_ports, GError **error);
+
+gboolean
+topo_wire_cable (TopoFabricBuilder *builder, TopoPlug a, TopoPlug b, TopoRate rate, GError **error);

@@ -62,6 +62,20 @@ make_tree (TopoMachine *machine G_GNUC_UNUSED, const char *argument, TopoRate ra
 }
 
 static TopoFabric *
+make_dragonfly (TopoMachine *machine G_GNUC_UNUSED, const char *argument, TopoRate rate,
+                GError **error)
+{
+  uint32_t numbers[5] = { 0 };
+
+  if (argument == NULL || read_numbers (argument, "xx::", numbers) < 4)
+    return bad_argument (error, "GROUPSxLEAVESxSPINES:NODES[:GLOBAL], as in dragonflyplus:8x4x4:8",
+                         argument);
+  return topo_fabric_dragonfly (
+      &(TopoDragonfly){ numbers[0], numbers[1], numbers[2], numbers[3], numbers[4] }, rate,
+      error);
+}
+
+static TopoFabric *
 make_tree3 (TopoMachine *machine G_GNUC_UNUSED, const char *argument, TopoRate rate, GError **error)
 {
   uint32_t radix;
@@ -196,6 +210,8 @@ static const Kind kinds[] = {
     NULL },
   { "fattree3", make_tree3, TOPO_SPEED_QDR, topo_node_harpertown, false, TOPO_SPEED_QDR, false,
     NULL },
+  { "dragonflyplus", make_dragonfly, TOPO_SPEED_HDR, topo_node_harpertown, false, TOPO_SPEED_QDR,
+    false, NULL },
   { "systemg", make_system_g, TOPO_SPEED_QDR, topo_node_harpertown, true, TOPO_SPEED_QDR, false,
     NULL },
   { "stampede", make_stampede, TOPO_SPEED_FDR, topo_node_sandybridge, true, TOPO_SPEED_EDR, false,
@@ -540,7 +556,8 @@ topo_machine_assumptions (const TopoMachine *machine, GPtrArray *lines)
                                       "others change them",
                                       machine->node->source));
   if (fastest != NULL && fastest->speed > TOPO_SPEED_QDR &&
-      link_Bps > usual.hca.pcie_bandwidth_Bps && kind->speed != fastest->speed &&
+      link_Bps > usual.hca.pcie_bandwidth_Bps &&
+      (kind->notes == NULL || kind->speed != fastest->speed) &&
       parameters->hca.pcie_bandwidth_Bps == usual.hca.pcie_bandwidth_Bps)
     g_ptr_array_add (
         lines, g_strdup_printf (

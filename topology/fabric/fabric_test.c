@@ -146,6 +146,97 @@ test_impossible_trees (void)
   g_assert_error (odd, TOPO_ERROR, TOPO_ERROR_RANGE);
 }
 
+/* --- Dragonfly+ --- */
+
+/* Cables between two groups of a Dragonfly+, whose spines are devices from first_spine on. */
+static uint32_t
+cables_between (const TopoFabric *fabric, uint32_t first_spine, uint32_t spines, uint32_t a,
+                uint32_t b)
+{
+  uint32_t n = 0;
+
+  for (uint32_t spine = 0; spine < spines; spine++) {
+    const TopoDevice *device = &fabric->devices[first_spine + a * spines + spine];
+
+    for (uint32_t number = 0; number < device->n_ports; number++) {
+      uint32_t there = fabric->ports[fabric->ports[device->first_port + number].peer].device;
+
+      n += there >= first_spine && (there - first_spine) / spines == b;
+    }
+  }
+  return n;
+}
+
+/* Counted by hand: with G groups of L leaves and S spines, H nodes on a leaf and E cables from a
+ * spine to others, there are GLH nodes, G (L + S) switches, GLH + GLS + GSE / 2 cables, as many
+ * between any two groups, and no port is empty. */
+static void
+test_dragonfly (void)
+{
+  static const struct {
+    TopoDragonfly shape;
+    uint32_t nodes, switches, cables, between;
+  } cases[] = {
+    { { 8, 4, 4, 8, 0 }, 256, 64, 256 + 128 + 112, 4 },
+    { { 2, 1, 1, 1, 0 }, 2, 4, 2 + 2 + 1, 1 },
+    { { 3, 2, 2, 2, 1 }, 12, 12, 12 + 12 + 3, 1 },
+    { { 3, 2, 2, 2, 4 }, 12, 12, 12 + 12 + 12, 4 },
+    { { 5, 3, 2, 1, 2 }, 15, 25, 15 + 30 + 10, 1 },
+    { { 4, 2, 6, 3, 2 }, 24, 32, 24 + 48 + 24, 4 },
+    /* Switches of 40 ports: 18 leaves below a spine and 22 other groups. */
+    { { 23, 18, 18, 10, 22 }, 4140, 828, 4140 + 7452 + 4554, 18 },
+  };
+
+  for (gsize at = 0; at < G_N_ELEMENTS (cases); at++) {
+    const TopoDragonfly *shape = &cases[at].shape;
+    g_autoptr (TopoFabric) fabric =
+        topo_fabric_dragonfly (shape, (TopoRate){ 2, TOPO_SPEED_HDR }, NULL);
+
+    assert_consistent (fabric);
+    g_assert_cmpuint (fabric->n_hosts, ==, cases[at].nodes);
+    g_assert_cmpuint (fabric->n_switches, ==, cases[at].switches);
+    g_assert_cmpuint (fabric->n_links, ==, 2 * cases[at].cables);
+    for (uint32_t port = 0; port < fabric->n_ports; port++) {
+      g_assert_cmpuint (fabric->ports[port].peer, !=, TOPO_NONE);
+      g_assert_cmpuint (fabric->ports[port].lanes, ==, 2);
+    }
+    for (uint32_t a = 0; a < shape->groups; a++)
+      for (uint32_t b = 0; b < shape->groups; b++)
+        g_assert_cmpuint (
+            cables_between (fabric, shape->groups * shape->leaves, shape->spines, a, b), ==,
+            a == b ? 0 : cases[at].between);
+  }
+}
+
+static void
+test_impossible_dragonflies (void)
+{
+  static const struct {
+    TopoDragonfly shape;
+    const char *part;
+  } cases[] = {
+    { { 1, 4, 4, 8, 0 }, "two or more groups" },
+    { { 0, 4, 4, 8, 0 }, "two or more groups" },
+    { { 8, 0, 4, 8, 0 }, "two or more groups" },
+    { { 8, 4, 4, 0, 0 }, "two or more groups" },
+    { { 8, 4, 4, 8, 4 }, "16 to other groups, which is no multiple of the 7" },
+    { { 8, 4, 4, 251, 0 }, "leaves of 255 and spines of 11 ports" },
+    { { 252, 4, 4, 8, 0 }, "leaves of 12 and spines of 255 ports" },
+    { { 250, 4, 4, 200, 0 }, "more than 65535" },
+    { { 60000, 2, 2, 1, 0 }, "ports" },
+  };
+
+  for (gsize at = 0; at < G_N_ELEMENTS (cases); at++) {
+    g_autoptr (GError) error = NULL;
+
+    g_assert_null (
+        topo_fabric_dragonfly (&cases[at].shape, (TopoRate){ 4, TOPO_SPEED_HDR }, &error));
+    topo_testing_refused (error, TOPO_ERROR_RANGE, "dragonflyplus:", cases[at].part);
+  }
+}
+
+/* --- Files of Slurm --- */
+
 static void
 test_slurm (void)
 {
@@ -355,6 +446,8 @@ main (int argc, char **argv)
   g_test_add_func ("/topology/fabric/tree", test_tree_is_the_known_one);
   g_test_add_func ("/topology/fabric/three-levels", test_three_levels);
   g_test_add_func ("/topology/fabric/impossible-trees", test_impossible_trees);
+  g_test_add_func ("/topology/fabric/dragonfly", test_dragonfly);
+  g_test_add_func ("/topology/fabric/impossible-dragonflies", test_impossible_dragonflies);
   g_test_add_func ("/topology/fabric/slurm", test_slurm);
   g_test_add_func ("/topology/fabric/slurm-people", test_slurm_as_people_write_it);
   g_test_add_func ("/topology/fabric/slurm-x5", test_slurm_of_x5);

@@ -7,19 +7,6 @@
 
 /* --- Devices and cables --- */
 
-/* Kinds of devices; a board is the part of a director with the outer ports. */
-enum {
-  TOPO_WIRE_NODE = 1,
-  TOPO_WIRE_LEAF = 2,
-  TOPO_WIRE_SPINE = 3,
-  TOPO_WIRE_CORE = 4,
-  TOPO_WIRE_BOARD = 5,
-};
-
-typedef struct {
-  uint32_t kind, number, port;
-} TopoPlug;
-
 /* Ids in the form of ibnetdiscover, from made-up GUIDs: kind, then number. */
 static const char *const kind_names[] = {
   [TOPO_WIRE_NODE] = "node", [TOPO_WIRE_LEAF] = "leaf",   [TOPO_WIRE_SPINE] = "spine",
@@ -53,30 +40,37 @@ wire_end (TopoFabricBuilder *builder, TopoPlug from, TopoPlug to, TopoRate rate,
   return topo_build_end (builder, &end, error);
 }
 
-static gboolean
-wire_cable (TopoFabricBuilder *builder, TopoPlug a, TopoPlug b, TopoRate rate, GError **error)
+gboolean
+topo_wire_cable (TopoFabricBuilder *builder, TopoPlug a, TopoPlug b, TopoRate rate, GError **error)
 {
   return wire_end (builder, a, b, rate, error) && wire_end (builder, b, a, rate, error);
 }
 
-/* Devices number 0 .. n-1 of a kind: leaf0, leaf1 ... */
+gboolean
+topo_wire_device (TopoFabricBuilder *builder, uint32_t kind, uint32_t number, const char *name,
+                  uint32_t n_ports, GError **error)
+{
+  g_autofree char *id = id_of (kind, number);
+  g_autofree char *numbered = g_strdup_printf ("%s%u", kind_names[kind], number);
+  g_autofree char *whole =
+      g_strconcat (name != NULL ? name : numbered, kind == TOPO_WIRE_NODE ? " HCA-1" : "", NULL);
+  TopoBuildDevice device = { .id = id,
+                             .name = whole,
+                             .guid = guid_of (kind, number),
+                             .is_switch = kind != TOPO_WIRE_NODE,
+                             .n_ports = n_ports };
+
+  return topo_build_device (builder, &device, error) != TOPO_NONE;
+}
+
+/* Devices number 0 .. n-1 of a kind. */
 static gboolean
 wire_devices (TopoFabricBuilder *builder, uint32_t kind, uint32_t n, uint32_t n_ports,
               GError **error)
 {
-  for (uint32_t number = 0; number < n; number++) {
-    g_autofree char *id = id_of (kind, number);
-    g_autofree char *name = g_strdup_printf ("%s%u%s", kind_names[kind], number,
-                                             kind == TOPO_WIRE_NODE ? " HCA-1" : "");
-    TopoBuildDevice device = { .id = id,
-                               .name = name,
-                               .guid = guid_of (kind, number),
-                               .is_switch = kind != TOPO_WIRE_NODE,
-                               .n_ports = n_ports };
-
-    if (topo_build_device (builder, &device, error) == TOPO_NONE)
+  for (uint32_t number = 0; number < n; number++)
+    if (!topo_wire_device (builder, kind, number, NULL, n_ports, error))
       return FALSE;
-  }
   return TRUE;
 }
 
@@ -120,12 +114,12 @@ topo_fabric_tree (uint32_t leaves, uint32_t nodes, uint32_t spines, TopoRate rat
     return NULL;
   for (uint32_t leaf = 0; leaf < leaves; leaf++) {
     for (uint32_t at = 0; at < nodes; at++)
-      if (!wire_cable (builder, (TopoPlug){ TOPO_WIRE_LEAF, leaf, at + 1 },
-                       (TopoPlug){ TOPO_WIRE_NODE, leaf * nodes + at, 1 }, rate, error))
+      if (!topo_wire_cable (builder, (TopoPlug){ TOPO_WIRE_LEAF, leaf, at + 1 },
+                            (TopoPlug){ TOPO_WIRE_NODE, leaf * nodes + at, 1 }, rate, error))
         return NULL;
     for (uint32_t spine = 0; spine < spines; spine++)
       for (uint32_t cable = 0; cable < cables; cable++)
-        if (!wire_cable (
+        if (!topo_wire_cable (
                 builder, (TopoPlug){ TOPO_WIRE_LEAF, leaf, nodes + spine * cables + cable + 1 },
                 (TopoPlug){ TOPO_WIRE_SPINE, spine, leaf * cables + cable + 1 }, rate, error))
           return NULL;
@@ -159,16 +153,18 @@ topo_fabric_tree3 (uint32_t radix, TopoRate rate, GError **error)
      * reaches the cores s * k/2 .. s * k/2 + k/2 - 1. */
     for (uint32_t leaf = 0; leaf < half; leaf++)
       for (uint32_t at = 0; at < half; at++)
-        if (!wire_cable (builder, (TopoPlug){ TOPO_WIRE_LEAF, pod * half + leaf, at + 1 },
-                         (TopoPlug){ TOPO_WIRE_NODE, (pod * half + leaf) * half + at, 1 }, rate,
-                         error) ||
-            !wire_cable (builder, (TopoPlug){ TOPO_WIRE_LEAF, pod * half + leaf, half + at + 1 },
-                         (TopoPlug){ TOPO_WIRE_SPINE, pod * half + at, leaf + 1 }, rate, error))
+        if (!topo_wire_cable (builder, (TopoPlug){ TOPO_WIRE_LEAF, pod * half + leaf, at + 1 },
+                              (TopoPlug){ TOPO_WIRE_NODE, (pod * half + leaf) * half + at, 1 },
+                              rate, error) ||
+            !topo_wire_cable (
+                builder, (TopoPlug){ TOPO_WIRE_LEAF, pod * half + leaf, half + at + 1 },
+                (TopoPlug){ TOPO_WIRE_SPINE, pod * half + at, leaf + 1 }, rate, error))
           return NULL;
     for (uint32_t spine = 0; spine < half; spine++)
       for (uint32_t at = 0; at < half; at++)
-        if (!wire_cable (builder, (TopoPlug){ TOPO_WIRE_SPINE, pod * half + spine, half + at + 1 },
-                         (TopoPlug){ TOPO_WIRE_CORE, spine * half + at, pod + 1 }, rate, error))
+        if (!topo_wire_cable (
+                builder, (TopoPlug){ TOPO_WIRE_SPINE, pod * half + spine, half + at + 1 },
+                (TopoPlug){ TOPO_WIRE_CORE, spine * half + at, pod + 1 }, rate, error))
           return NULL;
   }
   return topo_build_finish (builder, error);
@@ -204,9 +200,9 @@ topo_fabric_stampede (uint32_t n_nodes, TopoRate rate, GError **error)
       !wire_devices (builder, TOPO_WIRE_NODE, n_nodes, 1, error))
     return NULL;
   for (uint32_t node = 0; node < n_nodes; node++)
-    if (!wire_cable (builder,
-                     (TopoPlug){ TOPO_WIRE_LEAF, node / LEAF_NODES, node % LEAF_NODES + 1 },
-                     (TopoPlug){ TOPO_WIRE_NODE, node, 1 }, rate, error))
+    if (!topo_wire_cable (builder,
+                          (TopoPlug){ TOPO_WIRE_LEAF, node / LEAF_NODES, node % LEAF_NODES + 1 },
+                          (TopoPlug){ TOPO_WIRE_NODE, node, 1 }, rate, error))
       return NULL;
 
   for (uint32_t director = 0; director < DIRECTORS && n_boards > 0; director++) {
@@ -216,13 +212,14 @@ topo_fabric_stampede (uint32_t n_nodes, TopoRate rate, GError **error)
       uint32_t port = LEAF_NODES + director * LEAF_CABLES + outer % LEAF_CABLES + 1;
       uint32_t board = director * n_boards + outer / BOARD_PORTS;
 
-      if (!wire_cable (builder, (TopoPlug){ TOPO_WIRE_LEAF, leaf, port },
-                       (TopoPlug){ TOPO_WIRE_BOARD, board, outer % BOARD_PORTS + 1 }, rate, error))
+      if (!topo_wire_cable (builder, (TopoPlug){ TOPO_WIRE_LEAF, leaf, port },
+                            (TopoPlug){ TOPO_WIRE_BOARD, board, outer % BOARD_PORTS + 1 }, rate,
+                            error))
         return NULL;
     }
     for (uint32_t board = 0; board < n_boards; board++)
       for (uint32_t chip = 0; chip < n_chips; chip++)
-        if (!wire_cable (
+        if (!topo_wire_cable (
                 builder,
                 (TopoPlug){ TOPO_WIRE_BOARD, director * n_boards + board, BOARD_PORTS + chip + 1 },
                 (TopoPlug){ TOPO_WIRE_SPINE, director * DIRECTOR_CHIPS + chip, board + 1 }, rate,

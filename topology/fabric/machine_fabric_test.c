@@ -104,6 +104,8 @@ test_print_survives (Files *files, gconstpointer unused G_GNUC_UNUSED)
     "fattree:4x3",
     "fattree:4x3:2,speed=FDR,routes=ftree",
     "fattree3:4,speed=HDR100",
+    "dragonflyplus:3x2x2:2",
+    "dragonflyplus:3x2x2:2:4,speed=NDR200,routes=layers:minhop",
     fabric,
     routed,
     "systemg:2,node=sandybridge,routes=opensm:ftree",
@@ -137,6 +139,9 @@ test_canonical_spec (void)
     { "stampede:8,node=sandybridge,speed=fdr", "stampede:8" },
     { "stampede:8,speed=EDR", "stampede:8,speed=EDR" },
     { "fattree:4x4,speed=ndr200", "fattree:4x4,speed=NDR200" },
+    { "dragonflyplus:3x2x2:2,speed=hdr", "dragonflyplus:3x2x2:2" },
+    { "dragonflyplus:3x2x2:2,routes=updn,speed=EDR",
+      "dragonflyplus:3x2x2:2,speed=EDR,routes=updn" },
   };
 
   for (gsize at = 0; at < G_N_ELEMENTS (cases); at++) {
@@ -191,6 +196,8 @@ test_bad_files (Files *files, gconstpointer unused G_GNUC_UNUSED)
     { "[machine]\nspec = systemg:999\n", NULL, ":2: ", "1 to 324" },
     { "[machine]\nspec = fabric:none.net\n", NULL, ":2: ", "none.net" },
     { "[machine]\nspec = systemg,speed=NO\n", NULL, ":2: ", "speed=NO" },
+    { "[machine]\nspec = dragonflyplus:4x2x2:2:2\n", NULL, ":2: ", "no multiple of the 3" },
+    { "[machine]\nspec = dragonflyplus:4x2x2\n", NULL, ":2: ", "GROUPSxLEAVESxSPINES:NODES" },
     { "[machine]\nspec = systemg\nroutes = none.dump\n", NULL, ":3: ", "none.dump" },
     { "[machine]\nspec = systemg\nnode = none.xml\n", NULL, ":3: ", "none.xml" },
     { "[machine]\nspec = systemg\nnode = tables.dump\n", NULL, ":3: ", "tables.dump" },
@@ -317,6 +324,7 @@ test_assumptions (Files *files, gconstpointer unused G_GNUC_UNUSED)
     { "fattree:2x2:1,speed=FDR", NULL, NULL, true, true, false, true },
     { "systemg:4,speed=EDR", NULL, NULL, false, true, false, true },
     { "stampede:4,speed=HDR", NULL, NULL, false, true, false, true },
+    { "dragonflyplus:2x1x1:1", NULL, NULL, true, true, false, true },
     { NULL, "4xQDR", "4xQDR", true, false, false, false },
     { NULL, "4xQDR", "4xSDR", true, false, false, false },
     { NULL, "4xQDR", "4xFDR", true, true, false, true },

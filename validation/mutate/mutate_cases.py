@@ -361,7 +361,7 @@ def add_machine_files(hopcast):
         machine check {}
         map generate --machine {} --ranks 4 -o out.map
         """, {}, arguments=["bgq:32", "bgq:2x2x2x2x2", "torus:4x4m", "systemg:8", "stampede:4", "fattree:4x2:2",
-                            "fattree3:4", "fattree:4x2:2,routes=layers:minhop,node=sandybridge,speed=FDR"])
+                            "fattree3:4", "dragonflyplus:3x2x2:2:2", "fattree:4x2:2,routes=layers:minhop,node=sandybridge,speed=FDR"])
     add("machine-set", "machine specs", """
         machine show torus:4x4 --set {}
         simulate gen:ring:ranks=4 --machine torus:4x4 --set {}
