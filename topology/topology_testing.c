@@ -27,7 +27,7 @@ topo_testing_fabric (const char *name)
   g_autofree char *in_data = g_build_filename ("fabrics", name, NULL);
   g_autofree char *path = test_data (in_data);
   g_autoptr (GError) error = NULL;
-  TopoFabric *fabric = path != NULL ? topo_fabric_load (path, &error) : NULL;
+  TopoFabric *fabric = path != NULL ? topo_fabric_load (path, NULL, &error) : NULL;
 
   g_assert_no_error (error);
   return fabric;

@@ -169,6 +169,39 @@ run "$hopcast" machine check dragonflyplus:4x2x2:2:2
 test "$status" = 2 && grep -q '4 to other groups, which is no multiple of the 3 other groups' err
 verdict $? "cables that do not divide are refused" "$status" "$(cat err)"
 
+# --- Files of Slurm, and a table of nodes ---
+
+printf 'BlockName=b1 Nodes=n[1-4]\nBlockName=b2 Nodes=n[5-8]\nBlockName=b3 Nodes=n9\nBlockSizes=4\n' >block.conf
+run "$hopcast" machine check fabric:block.conf --format json
+same "blocks and a switch between them" "$status $(json nodes out) $(json switches out)" "0 9 4"
+grep -q '1 of QDR (cables=, speed=) from every block' out
+verdict $? "assumptions are warnings" "$(cat out)"
+run "$hopcast" machine show fabric:block.conf,cables=2,speed=NDR200
+test "$status" = 0 && grep -q 'cables=2' out && grep -q '; 5 switches, 30 directed links' out
+verdict $? "options for cables" "$(head -9 out)" "$(cat err)"
+cp out block.machine
+run "$hopcast" machine show block.machine
+same "are in the machine file" "$(cat out)" "$(cat block.machine)"
+run "$hopcast" machine check fabric:block.conf,speed=HDR,cables=1
+same "nothing is assumed with both" "$(grep -c 'have no cables' out)" 0
+
+table=$(test_data fabrics/leonardo-hdr/leonardo.txt)
+if test -n "$table"; then
+  # Of the table itself: nodes, leaves, ordered pairs on a leaf, in a cell, and the others.
+  truth=$(awk '
+    { for (i = 1; i < NF; i++) { if ($i == "CELL") c = $(i + 1); if ($i == "SWITCH") s = $(i + 1) }
+      leaf[s]++; cell[c]++; n++ }
+    END { for (s in leaf) { near += leaf[s] * (leaf[s] - 1); n_leaves++ }
+          for (c in cell) { group += cell[c] * (cell[c] - 1); n_cells++ }
+          printf "%d %d \"1\":%d,\"3\":%d,\"4\":%d", n, n_leaves + 18 * n_cells, near, group - near,
+                 n * (n - 1) - group }' "$table")
+  run "$hopcast" machine check "fabric:$table,spines=18,cables=1,speed=HDR" --format json
+  same "Leonardo from its table" "$(json nodes out) $(json switches out) $(pairs_by_hops)" "$truth"
+  same "without loops" "$(json credit_loops out)" 0
+else
+  skip "Leonardo from its table" "no table"
+fi
+
 # --- A node that nothing names ---
 
 run "$hopcast" simulate ring.ti --machine "$tree"

@@ -44,7 +44,7 @@ fabric_testing_of (const char *text)
 {
   g_autofree char *path = topo_testing_file (text);
   g_autoptr (GError) error = NULL;
-  TopoFabric *fabric = topo_fabric_load (path, &error);
+  TopoFabric *fabric = topo_fabric_load (path, NULL, &error);
 
   g_assert_no_error (error);
   g_unlink (path);

@@ -79,10 +79,19 @@ typedef struct {
   TopoSpeed speed; /* of each lane */
 } TopoRate;
 
+/* The cables of a file without them; zeros: the defaults of its kind. */
+typedef struct {
+  TopoRate rate;
+  uint32_t cables; /* between two switches, or from a spine to every other group */
+  uint32_t spines; /* of a group */
+} TopoCabling;
+
 /* From a file: the output of ibnetdiscover (as ibsim reads it too), its ports
- * report (ibnetdiscover -p), or a Slurm topology.conf; told apart by their
- * content.  Errors name file and line. */
-TopoFabric *topo_fabric_load (const char *path, GError **error);
+ * report (ibnetdiscover -p), a Slurm topology.conf, or a table of the groups and leaves of nodes;
+ * told apart by their content.  Only the last two need *cabling (NULL: the
+ * defaults); numbers in it that do not apply to a file are an error.  Errors
+ * name file and line. */
+TopoFabric *topo_fabric_load (const char *path, const TopoCabling *cabling, GError **error);
 
 /* Two levels of switches: `leaves` with `nodes` each, and `spines`, every leaf
  * having nodes / spines cables (at least one) to each.  0 spines: as many as

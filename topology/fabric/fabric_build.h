@@ -75,3 +75,9 @@ gboolean topo_wire_device (TopoFabricBuilder *builder, uint32_t kind, uint32_t n
 
 gboolean
 topo_wire_cable (TopoFabricBuilder *builder, TopoPlug a, TopoPlug b, TopoRate rate, GError **error);
+
+/* --- fabric_dragonfly.c: a table of nodes, CELL and SWITCH of each --- */
+
+bool topo_fabric_is_table (const char *text);
+TopoFabric *
+topo_fabric_of_table (const char *path, char *text, const TopoCabling *given, GError **error);

@@ -1,4 +1,4 @@
-/* fabric_dragonfly.c - Dragonfly+ fabrics by numbers.
+/* fabric_dragonfly.c - Dragonfly+ fabrics, by numbers or from a site's table of its nodes.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -18,6 +18,8 @@
 #include "topology/fabric/fabric.h"
 #include "topology/fabric/fabric_build.h"
 #include "topology/machine.h"
+
+#include <string.h>
 
 #define MAX_SWITCH_PORTS 254
 #define MAX_SWITCHES     65535u
@@ -233,6 +235,179 @@ topo_fabric_dragonfly (const TopoDragonfly *wanted, TopoRate rate, GError **erro
     }
   }
   fabric = wire (&plan, error);
+  plan_clear (&plan);
+  return fabric;
+}
+
+/* --- From a site's table of its nodes ---
+ *
+ *   NODE 0001 RACK 1 CELL 1 ROW 1 PARTITION 1  SWITCH 10100
+ *
+ * Pairs of a word and its value, a node a line, as the PICO benchmarks have
+ * them for Leonardo (github.com/HLC-Lab/pico, tracer/maps): the group and the
+ * leaf of each node, in any order.  Other words are not used.  Such a file has
+ * neither spines nor cables. */
+
+typedef struct {
+  const char *path;
+  uint32_t line;
+  Plan *plan;
+  GHashTable *groups, *leaves, *nodes; /* (element-type utf8 uint) number + 1, by name */
+} Table;
+
+/* The first line that says anything decides. */
+bool
+topo_fabric_is_table (const char *text)
+{
+  while (*text != '\0') {
+    gsize length = strcspn (text, "\n");
+    g_autofree char *line = g_strstrip (g_strndup (text, length));
+
+    if (*line != '\0' && *line != '#')
+      return g_str_has_prefix (line, "NODE ") && strstr (line, " CELL ") != NULL &&
+             strstr (line, " SWITCH ") != NULL;
+    text += length + (text[length] != '\0');
+  }
+  return false;
+}
+
+static void fail (GError **error, const Table *table, const char *format, ...) G_GNUC_PRINTF (3, 4);
+
+static void
+fail (GError **error, const Table *table, const char *format, ...)
+{
+  g_autofree char *text = NULL;
+  va_list arguments;
+
+  va_start (arguments, format);
+  text = g_strdup_vprintf (format, arguments);
+  va_end (arguments);
+  g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "%s:%u: %s", table->path, table->line, text);
+}
+
+static uint32_t
+number_of (GHashTable *numbers, const char *name)
+{
+  guint found = GPOINTER_TO_UINT (g_hash_table_lookup (numbers, name));
+
+  return found > 0 ? found - 1 : TOPO_NONE;
+}
+
+/* Remembers the name for as long as the table lives; returns the copy that lasts. */
+static const char *
+remember (GHashTable *numbers, const char *name, uint32_t number)
+{
+  char *copy = g_strdup (name);
+
+  g_hash_table_insert (numbers, copy, GUINT_TO_POINTER (number + 1));
+  return copy;
+}
+
+static gboolean
+read_row (Table *table, const char *line, GError **error)
+{
+  static const char *const words[] = { "NODE", "CELL", "SWITCH" };
+  enum { NODE, CELL, SWITCH, WORDS };
+  g_auto (GStrv) fields = g_strsplit_set (line, " \t", -1);
+  const char *values[WORDS] = { NULL }, *word = NULL;
+  Plan *plan = table->plan;
+  uint32_t group, leaf;
+
+  for (guint at = 0; fields[at] != NULL; at++) {
+    if (*fields[at] == '\0')
+      continue;
+    if (word == NULL) {
+      word = fields[at];
+      continue;
+    }
+    for (guint known = 0; known < WORDS; known++)
+      if (!strcmp (word, words[known]))
+        values[known] = fields[at];
+    word = NULL;
+  }
+  if (word != NULL || values[NODE] == NULL || values[CELL] == NULL || values[SWITCH] == NULL) {
+    fail (error, table, "expected NODE name CELL name SWITCH name, found \"%s\"", line);
+    return FALSE;
+  }
+  if (number_of (table->nodes, values[NODE]) != TOPO_NONE) {
+    fail (error, table, "node %s is there twice", values[NODE]);
+    return FALSE;
+  }
+  if (plan->nodes->len == MAX_NODES) {
+    fail (error, table, "more than %u nodes", MAX_NODES);
+    return FALSE;
+  }
+  group = number_of (table->groups, values[CELL]);
+  if (group == TOPO_NONE) {
+    group = plan_group (plan);
+    remember (table->groups, values[CELL], group);
+  }
+  leaf = number_of (table->leaves, values[SWITCH]);
+  if (leaf == TOPO_NONE) {
+    const char *name = remember (table->leaves, values[SWITCH], plan->leaves->len);
+
+    leaf = plan_leaf (plan, group, name);
+  } else if (g_array_index (plan->leaves, Leaf, leaf).group != group) {
+    fail (error, table, "switch %s is in another cell above than %s", values[SWITCH], values[CELL]);
+    return FALSE;
+  }
+  plan_node (plan, leaf, remember (table->nodes, values[NODE], plan->nodes->len));
+  return TRUE;
+}
+
+/* Spines and cables, as the options have them. */
+static gboolean
+assume_cables (Plan *plan, const TopoCabling *given, GError **error)
+{
+  uint32_t cables = given->cables > 0 ? given->cables : 1;
+
+  plan->rate = given->rate.lanes > 0 ? given->rate : (TopoRate){ 4, TOPO_SPEED_HDR };
+  plan->n_spines = given->spines;
+  for (uint32_t group = 0; group < plan->n_groups && given->spines == 0; group++)
+    plan->n_spines = MAX (plan->n_spines, leaves_of (plan, group));
+  if ((uint64_t) (plan->n_groups - 1) * cables > MAX_SWITCH_PORTS ||
+      (uint64_t) plan->n_groups * plan->n_spines > MAX_SWITCHES) {
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
+                 "%s: %u cells with %u spines, each with %u cables to every other cell: a switch "
+                 "has at most %d ports, a fabric %u switches",
+                 plan->source, plan->n_groups, plan->n_spines, cables, MAX_SWITCH_PORTS,
+                 MAX_SWITCHES);
+    return FALSE;
+  }
+  plan->n_global = (plan->n_groups - 1) * cables;
+  return TRUE;
+}
+
+TopoFabric *
+topo_fabric_of_table (const char *path, char *text, const TopoCabling *given, GError **error)
+{
+  g_autoptr (GHashTable) groups = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  g_autoptr (GHashTable) leaves = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  g_autoptr (GHashTable) nodes = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
+  Plan plan;
+  Table table = { path, 0, &plan, groups, leaves, nodes };
+  TopoFabric *fabric = NULL;
+  gboolean good = TRUE;
+
+  plan_init (&plan, path);
+  for (guint at = 0; good && lines[at] != NULL; at++) {
+    const char *line = g_strstrip (lines[at]);
+
+    table.line = at + 1;
+    if (*line != '\0' && *line != '#')
+      good = read_row (&table, line, error);
+  }
+  if (good && assume_cables (&plan, given, error))
+    fabric = wire (&plan, error);
+  if (fabric != NULL && (given->spines == 0 || given->cables == 0 || given->rate.lanes == 0))
+    g_ptr_array_add (
+        fabric->warnings,
+        g_strdup_printf (
+            "%s: a table has no cables: assumed are %u spines in every cell, each with %u cable%s "
+            "of %s to every other cell (spines=, cables=, speed=)",
+            path, plan.n_spines, MAX (given->cables, 1), given->cables > 1 ? "s" : "",
+            topo_rate_name (plan.rate)));
   plan_clear (&plan);
   return fabric;
 }

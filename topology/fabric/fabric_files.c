@@ -303,7 +303,7 @@ fabric_discovered (const char *path, char *text, GError **error)
   if (discovery.device == TOPO_NONE) {
     g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX,
                  "%s: describes no fabric: neither output of ibnetdiscover, nor its ports report, "
-                 "nor a topology.conf of Slurm",
+                 "nor a topology.conf of Slurm, nor a table of nodes",
                  path);
     return NULL;
   }
@@ -549,9 +549,18 @@ fabric_of_report (const char *path, char *text, GError **error)
  *   SwitchName=leaf1 Nodes=node[1-16,18]
  *   SwitchName=spine Switches=leaf[1-4] LinkSpeed=10
  *
+ * or, of topology/block,
+ *
+ *   BlockName=block1 Nodes=node[1-18]
+ *   BlockSizes=18,36
+ *
  * It has the tree of switches and nodes, but neither the number of cables nor their
  * speeds: one cable each of 4x QDR is assumed, with a warning.
- * LinkSpeed is a number without a unit for the administrator; it is not used. */
+ * LinkSpeed is a number without a unit for the administrator; it is not used.
+ *
+ * A block is taken for a switch.  The switches between blocks are not in the file (BlockSizes
+ * groups blocks for the scheduler): assumed are as many as a block has cables, each with one to
+ * every block. */
 
 typedef struct {
   char *name;
@@ -561,6 +570,7 @@ typedef struct {
 
 typedef struct {
   uint32_t parent, child; /* items */
+  uint32_t n_cables;
   uint32_t line;
 } Edge;
 
@@ -571,6 +581,9 @@ typedef struct {
   GHashTable *by_name; /* (element-type utf8 uint) item + 1 */
   GArray *edges;       /* (element-type Edge) */
   GHashTable *joined;  /* set of pairs of items, as 64 bits */
+  GArray *blocks;      /* (element-type uint32_t) items */
+  uint32_t n_cables;   /* between two switches */
+  bool has_switches;
 } Slurm;
 
 /* The first line with a switch decides: comments may hold anything. */
@@ -580,7 +593,7 @@ fabric_is_slurm (const char *text)
   while (text != NULL && *text != '[') {
     g_autofree char *line = g_ascii_strdown (text, (gssize) strcspn (text, "#\n"));
 
-    if (strstr (line, "switchname=") != NULL)
+    if (strstr (line, "switchname=") != NULL || strstr (line, "blockname=") != NULL)
       return true;
     text = strchr (text, '\n');
     text = text != NULL ? text + 1 : NULL;
@@ -613,6 +626,20 @@ item_of (Slurm *slurm, const char *name, bool is_switch)
   return slurm->items->len - 1;
 }
 
+static void
+join (Slurm *slurm, uint32_t parent, uint32_t child, uint32_t n_cables)
+{
+  Edge edge = { parent, child, n_cables, slurm->line };
+  gint64 key = (gint64) ((uint64_t) MIN (parent, child) << 32 | MAX (parent, child));
+
+  if (parent == child || g_hash_table_contains (slurm->joined, &key))
+    return;
+  g_hash_table_add (slurm->joined, g_memdup2 (&key, sizeof key));
+  g_array_append_val (slurm->edges, edge);
+  g_array_index (slurm->items, Item, parent).n_ports += n_cables;
+  g_array_index (slurm->items, Item, child).n_ports += n_cables;
+}
+
 static gboolean
 join_all (Slurm *slurm, uint32_t parent, const char *list, bool are_switches, GError **error)
 {
@@ -625,15 +652,7 @@ join_all (Slurm *slurm, uint32_t parent, const char *list, bool are_switches, GE
 
     if (g_array_index (slurm->items, Item, child).is_switch != are_switches)
       return bad_list (slurm, list, error);
-    Edge edge = { parent, child, slurm->line };
-    gint64 key = (gint64) ((uint64_t) MIN (parent, child) << 32 | MAX (parent, child));
-
-    if (parent == child || g_hash_table_contains (slurm->joined, &key))
-      continue;
-    g_hash_table_add (slurm->joined, g_memdup2 (&key, sizeof key));
-    g_array_append_val (slurm->edges, edge);
-    g_array_index (slurm->items, Item, parent).n_ports++;
-    g_array_index (slurm->items, Item, child).n_ports++;
+    join (slurm, parent, child, are_switches ? slurm->n_cables : 1);
   }
   return TRUE;
 }
@@ -654,9 +673,15 @@ read_slurm_line (Slurm *slurm, char *line, GError **error)
     if (value == NULL)
       return bad_list (slurm, fields[at], error);
     *value++ = '\0';
-    if (!g_ascii_strcasecmp (fields[at], "SwitchName"))
+    if (!g_ascii_strcasecmp (fields[at], "BlockSizes"))
+      continue;
+    if (!g_ascii_strcasecmp (fields[at], "SwitchName")) {
       parent = item_of (slurm, value, true);
-    else if (parent == TOPO_NONE)
+      slurm->has_switches = true;
+    } else if (!g_ascii_strcasecmp (fields[at], "BlockName")) {
+      parent = item_of (slurm, value, true);
+      g_array_append_val (slurm->blocks, parent);
+    } else if (parent == TOPO_NONE)
       return bad_list (slurm, fields[at], error);
     else if (!g_ascii_strcasecmp (fields[at], "Nodes")) {
       if (!join_all (slurm, parent, value, false, error))
@@ -673,15 +698,15 @@ read_slurm_line (Slurm *slurm, char *line, GError **error)
 /* --- The fabric --- */
 
 static gboolean
-add_slurm_end (TopoFabricBuilder *builder, const Item *here, const Item *there, uint32_t line,
-               GError **error)
+add_slurm_end (TopoFabricBuilder *builder, const Item *here, const Item *there, TopoRate rate,
+               uint32_t line, GError **error)
 {
   TopoBuildEnd end = { .device = here->device,
                        .number = here->n_ports,
                        .peer_id = there->name,
                        .peer_number = there->n_ports,
-                       .lanes = 4,
-                       .speed = TOPO_SPEED_QDR,
+                       .lanes = rate.lanes,
+                       .speed = rate.speed,
                        .line = line };
 
   return topo_build_end (builder, &end, error);
@@ -693,14 +718,35 @@ item_clear (gpointer data)
   g_free (((Item *) data)->name);
 }
 
+/* The switches between blocks.  Names of the file have no blanks. */
+static gboolean
+join_blocks (Slurm *slurm, GError **error)
+{
+  if (slurm->blocks->len > 0 && slurm->has_switches) {
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "%s: has both SwitchName and BlockName",
+                 slurm->path);
+    return FALSE;
+  }
+  for (uint32_t at = 0; slurm->blocks->len > 1 && at < slurm->n_cables; at++) {
+    g_autofree char *name = g_strdup_printf ("core %u", at);
+    uint32_t core = item_of (slurm, name, true);
+
+    for (guint block = 0; block < slurm->blocks->len; block++)
+      join (slurm, core, g_array_index (slurm->blocks, uint32_t, block), 1);
+  }
+  return TRUE;
+}
+
 static TopoFabric *
-fabric_slurm (const char *path, char *text, GError **error)
+fabric_slurm (const char *path, char *text, const TopoCabling *given, GError **error)
 {
   g_autoptr (GArray) items = g_array_new (FALSE, FALSE, sizeof (Item));
   g_autoptr (GArray) edges = g_array_new (FALSE, FALSE, sizeof (Edge));
   g_autoptr (GHashTable) by_name = g_hash_table_new (g_str_hash, g_str_equal);
   g_autoptr (GHashTable) joined = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
-  Slurm slurm = { path, 0, items, by_name, edges, joined };
+  g_autoptr (GArray) blocks = g_array_new (FALSE, FALSE, sizeof (uint32_t));
+  Slurm slurm = { path, 0, items, by_name, edges, joined, blocks, MAX (given->cables, 1), false };
+  TopoRate rate = given->rate.lanes > 0 ? given->rate : (TopoRate){ 4, TOPO_SPEED_QDR };
   g_autoptr (GString) whole = g_string_new (NULL);
   g_autoptr (TopoFabricBuilder) builder = NULL;
   TopoFabric *fabric;
@@ -722,6 +768,8 @@ fabric_slurm (const char *path, char *text, GError **error)
       return NULL;
     g_string_truncate (whole, 0);
   }
+  if (!join_blocks (&slurm, error))
+    return NULL;
   builder = topo_build_new (path);
   for (guint at = 0; at < slurm.items->len; at++) {
     Item *item = &g_array_index (slurm.items, Item, at);
@@ -743,26 +791,34 @@ fabric_slurm (const char *path, char *text, GError **error)
     Item *parent = &g_array_index (slurm.items, Item, edge->parent);
     Item *child = &g_array_index (slurm.items, Item, edge->child);
 
-    parent->n_ports++;
-    child->n_ports++;
-    if (!add_slurm_end (builder, parent, child, edge->line, error) ||
-        !add_slurm_end (builder, child, parent, edge->line, error))
-      return NULL;
+    for (uint32_t cable = 0; cable < edge->n_cables; cable++) {
+      parent->n_ports++;
+      child->n_ports++;
+      if (!add_slurm_end (builder, parent, child, rate, edge->line, error) ||
+          !add_slurm_end (builder, child, parent, rate, edge->line, error))
+        return NULL;
+    }
   }
   fabric = topo_build_finish (builder, error);
-  if (fabric != NULL)
+  if (fabric != NULL && (given->cables == 0 || given->rate.lanes == 0))
     g_ptr_array_add (fabric->warnings,
-                     g_strdup_printf ("%s: Slurm does not tell cables: one of 4x QDR is taken "
-                                      "wherever two are joined",
-                                      slurm.path));
+                     g_strdup_printf ("%s: Slurm's files have no cables: assumed are %u of %s "
+                                      "(cables=, speed=) %s, and one to every node",
+                                      slurm.path, slurm.n_cables, topo_rate_name (rate),
+                                      blocks->len > 0 ? "from every block to switches between them"
+                                                      : "between two switches that are joined"));
   return fabric;
 }
 
-/* --- Any of the three --- */
+/* --- Any of them --- */
 
 TopoFabric *
-topo_fabric_load (const char *path, GError **error)
+topo_fabric_load (const char *path, const TopoCabling *cabling, GError **error)
 {
+  static const TopoCabling nothing = { { 0, TOPO_SPEED_SDR }, 0, 0 };
+  const TopoCabling *given = cabling != NULL ? cabling : &nothing;
+  const char *useless = NULL; /* option */
+  bool is_table, is_slurm;
   g_autofree char *text = NULL;
   g_autoptr (GError) cause = NULL;
   gsize length;
@@ -775,9 +831,23 @@ topo_fabric_load (const char *path, GError **error)
     g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "%s: not a text file", path);
     return NULL;
   }
-  if (fabric_is_report (text))
-    return fabric_of_report (path, text, error);
-  if (fabric_is_slurm (text))
-    return fabric_slurm (path, text, error);
-  return fabric_discovered (path, text, error);
+  is_table = topo_fabric_is_table (text);
+  is_slurm = !is_table && !fabric_is_report (text) && fabric_is_slurm (text);
+  if (given->rate.lanes > 0 && !is_table && !is_slurm)
+    useless = "speed=";
+  else if (given->cables > 0 && !is_table && !is_slurm)
+    useless = "cables=";
+  else if (given->spines > 0 && !is_table)
+    useless = "spines=";
+  if (useless != NULL) {
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "%s: %s does not apply: the file has its %s",
+                 path, useless, is_slurm ? "switches" : "cables");
+    return NULL;
+  }
+  if (is_table)
+    return topo_fabric_of_table (path, text, given, error);
+  if (is_slurm)
+    return fabric_slurm (path, text, given, error);
+  return fabric_is_report (text) ? fabric_of_report (path, text, error)
+                                 : fabric_discovered (path, text, error);
 }

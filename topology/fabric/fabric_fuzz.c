@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * The four kinds of files are told apart by their content, so one target
+ * The kinds of files are told apart by their content, so one target
  * reaches all of their readers. */
 #include ".ci/fuzzing.h"
 #include "topology/fabric/fabric.h"
@@ -22,13 +22,15 @@ static const char *const texts[] = {
   "SW 2 2 0x20 4x SDR 'leaf'\n",
   "# a tree\nSwitchName=leaf1 Nodes=node[01-03,7],login LinkSpeed=4\n"
   "SwitchName=spine Switches=leaf[1-2]\nSwitchName=leaf2 Nodes=x\n",
+  "BlockName=b1 Nodes=node[01-03]\nBlockName=b2 Nodes=x\nBlockSizes=4,8\n",
+  "NODE 1 RACK 1 CELL 1 SWITCH 100\nNODE 2 RACK 1 CELL 1 SWITCH 101\nNODE 3 CELL 2 SWITCH 200\n",
   NULL,
 };
 
 static const char *const words[] = {
-  "Switch ", "Ca ",  "switchguid=0x", "caguid=0x", "# lid ",    " lmc ", "4xQDR",
-  "12x EDR", "[1](", "SwitchName=",   "Nodes=",    "Switches=", "[1-3]", "CA 1 1 0x",
-  "SW ",     "???",  "( '",           "' - '",     NULL,
+  "Switch ", "Ca ",         "switchguid=0x", "caguid=0x", "# lid ", " lmc ",     "4xQDR", "12x EDR",
+  "[1](",    "SwitchName=", "Nodes=",        "Switches=", "[1-3]",  "CA 1 1 0x", "SW ",   "???",
+  "( '",     "' - '",       "BlockName=",    "NODE ",     " CELL ", " SWITCH ",  NULL,
 };
 
 static void
@@ -85,7 +87,7 @@ check (const uint8_t *data, size_t size)
   g_autoptr (GError) error = NULL;
   g_autoptr (TopoFabric) fabric = NULL;
 
-  fabric = topo_fabric_load (fuzz_file (data, size), &error);
+  fabric = topo_fabric_load (fuzz_file (data, size), NULL, &error);
   g_assert_true ((fabric == NULL) == (error != NULL));
   if (fabric == NULL) {
     g_assert_true (error->domain == TOPO_ERROR && strchr (error->message, '\n') == NULL);

@@ -17,8 +17,10 @@
 #define SYSTEM_G_NODES  18 /* per leaf */
 #define SYSTEM_G_SPINES 9
 #define DEFAULT_ROUTES  "minhop"
+#define MOST_CABLES     254 /* ports of a switch */
 
-typedef TopoFabric *(*Make) (TopoMachine *machine, const char *argument, TopoRate rate,
+/* given: from the options; always with a rate for a fabric by numbers. */
+typedef TopoFabric *(*Make) (TopoMachine *machine, const char *argument, const TopoCabling *given,
                              GError **error);
 
 static TopoFabric *
@@ -52,17 +54,18 @@ read_numbers (const char *text, const char *separators, uint32_t *numbers)
 }
 
 static TopoFabric *
-make_tree (TopoMachine *machine G_GNUC_UNUSED, const char *argument, TopoRate rate, GError **error)
+make_tree (TopoMachine *machine G_GNUC_UNUSED, const char *argument, const TopoCabling *given,
+           GError **error)
 {
   uint32_t numbers[3] = { 0 };
 
   if (argument == NULL || read_numbers (argument, "x:", numbers) < 2)
     return bad_argument (error, "LEAVESxNODES[:SPINES], as in fattree:18x18:9", argument);
-  return topo_fabric_tree (numbers[0], numbers[1], numbers[2], rate, error);
+  return topo_fabric_tree (numbers[0], numbers[1], numbers[2], given->rate, error);
 }
 
 static TopoFabric *
-make_dragonfly (TopoMachine *machine G_GNUC_UNUSED, const char *argument, TopoRate rate,
+make_dragonfly (TopoMachine *machine G_GNUC_UNUSED, const char *argument, const TopoCabling *given,
                 GError **error)
 {
   uint32_t numbers[5] = { 0 };
@@ -71,18 +74,19 @@ make_dragonfly (TopoMachine *machine G_GNUC_UNUSED, const char *argument, TopoRa
     return bad_argument (error, "GROUPSxLEAVESxSPINES:NODES[:GLOBAL], as in dragonflyplus:8x4x4:8",
                          argument);
   return topo_fabric_dragonfly (
-      &(TopoDragonfly){ numbers[0], numbers[1], numbers[2], numbers[3], numbers[4] }, rate,
+      &(TopoDragonfly){ numbers[0], numbers[1], numbers[2], numbers[3], numbers[4] }, given->rate,
       error);
 }
 
 static TopoFabric *
-make_tree3 (TopoMachine *machine G_GNUC_UNUSED, const char *argument, TopoRate rate, GError **error)
+make_tree3 (TopoMachine *machine G_GNUC_UNUSED, const char *argument, const TopoCabling *given,
+            GError **error)
 {
   uint32_t radix;
 
   if (argument == NULL || read_numbers (argument, "", &radix) != 1)
     return bad_argument (error, "the ports of a switch, as in fattree3:8", argument);
-  return topo_fabric_tree3 (radix, rate, error);
+  return topo_fabric_tree3 (radix, given->rate, error);
 }
 
 /* How many nodes of a cluster are wanted; all when there is no argument. */
@@ -95,30 +99,31 @@ read_nodes (const char *argument, uint32_t most, uint32_t *n_nodes)
 }
 
 static TopoFabric *
-make_system_g (TopoMachine *machine, const char *argument, TopoRate rate, GError **error)
+make_system_g (TopoMachine *machine, const char *argument, const TopoCabling *given, GError **error)
 {
   if (!read_nodes (argument, SYSTEM_G_LEAVES * SYSTEM_G_NODES, &machine->shape.size[0]))
     return bad_argument (error, "1 to 324 nodes, as in systemg:16", argument);
-  return topo_fabric_tree (SYSTEM_G_LEAVES, SYSTEM_G_NODES, SYSTEM_G_SPINES, rate, error);
+  return topo_fabric_tree (SYSTEM_G_LEAVES, SYSTEM_G_NODES, SYSTEM_G_SPINES, given->rate, error);
 }
 
 static TopoFabric *
-make_stampede (TopoMachine *machine, const char *argument, TopoRate rate, GError **error)
+make_stampede (TopoMachine *machine, const char *argument, const TopoCabling *given, GError **error)
 {
   if (!read_nodes (argument, TOPO_STAMPEDE_NODES, &machine->shape.size[0]))
     return bad_argument (error, "1 to 6400 nodes, as in stampede:16", argument);
-  return topo_fabric_stampede (machine->shape.size[0], rate, error);
+  return topo_fabric_stampede (machine->shape.size[0], given->rate, error);
 }
 
 static TopoFabric *
-make_from_file (TopoMachine *machine, const char *argument, TopoRate rate G_GNUC_UNUSED,
+make_from_file (TopoMachine *machine, const char *argument, const TopoCabling *given,
                 GError **error)
 {
   if (argument == NULL)
     return bad_argument (error, "the path of a fabric's description, as in fabric:X5.topofile",
                          argument);
-  return topo_machine_note_file (machine, argument, error) ? topo_fabric_load (argument, error)
-                                                           : NULL;
+  return topo_machine_note_file (machine, argument, error)
+             ? topo_fabric_load (argument, given, error)
+             : NULL;
 }
 
 /* MVAPICH2's are those that it has built in for this processor with this
@@ -319,10 +324,18 @@ topo_fabric_set_node (TopoMachine *machine, const char *text, const char *folder
   return TRUE;
 }
 
-/* Sets *rate only for the option speed=.  Routes and nodes that are set already stay. */
+/* A whole number from 1 on; as many as a switch can have ports. */
+static bool
+read_count (const char *text, uint32_t *count)
+{
+  return read_numbers (text, "", count) == 1 && *count >= 1 && *count <= MOST_CABLES;
+}
+
+/* Sets *cabling (NULL: not possible here) for what the kind of fabric has options for.  Routes and
+ * nodes that are set already stay. */
 static gboolean
-read_option (TopoMachine *machine, const char *option, const char *folder, TopoRate *rate,
-             GError **error)
+read_option (TopoMachine *machine, const Kind *kind, const char *option, const char *folder,
+             TopoCabling *cabling, GError **error)
 {
   const char *value = strchr (option, '=');
 
@@ -331,14 +344,19 @@ read_option (TopoMachine *machine, const char *option, const char *folder, TopoR
       return machine->routes != NULL || topo_fabric_set_routes (machine, value, folder, error);
     if (g_str_has_prefix (option, "node="))
       return machine->node != NULL || topo_fabric_set_node (machine, value, folder, error);
-    if (g_str_has_prefix (option, "speed=") && rate->speed != TOPO_SPEEDS &&
-        topo_rate_parse (value, rate))
+    if (cabling != NULL && g_str_has_prefix (option, "speed=") &&
+        topo_rate_parse (value, &cabling->rate))
+      return TRUE;
+    if (cabling != NULL && kind->is_file &&
+        ((g_str_has_prefix (option, "cables=") && read_count (value, &cabling->cables)) ||
+         (g_str_has_prefix (option, "spines=") && read_count (value, &cabling->spines))))
       return TRUE;
   }
   bad_argument (error,
                 "routes=ENGINE, routes=opensm:ENGINE, routes=PATH, node=harpertown, "
-                "node=sandybridge, node=HWLOC.xml or, of trees, speed=SDR, DDR, QDR, FDR10, FDR, "
-                "EDR, HDR100, HDR, NDR200 or NDR",
+                "node=sandybridge, node=HWLOC.xml or, in a spec, speed=SDR, DDR, QDR, FDR10, FDR, "
+                "EDR, HDR100, HDR, NDR200 or NDR and, of files without cables, cables=1 "
+                "to 254 and spines=1 to 254",
                 option);
   return FALSE;
 }
@@ -347,10 +365,9 @@ gboolean
 topo_fabric_read_options (TopoMachine *machine, const char *options, GError **error)
 {
   g_auto (GStrv) fields = g_strsplit (options, ",", -1);
-  TopoRate none = { .speed = TOPO_SPEEDS };
 
   for (guint at = 0; fields[at] != NULL; at++)
-    if (!read_option (machine, fields[at], NULL, &none, error))
+    if (!read_option (machine, NULL, fields[at], NULL, NULL, error))
       return FALSE;
   return TRUE;
 }
@@ -400,22 +417,27 @@ topo_fabric_make (TopoMachine *machine, const char *spec, const char *folder, GE
   g_auto (GStrv) fields = g_strsplit (spec + length, ",", -1);
   const char *text = fields[0] != NULL && fields[0][0] == ':' ? fields[0] + 1 : "";
   g_autofree char *argument = NULL;
-  TopoRate rate = { .lanes = 4, .speed = kind->speed };
+  TopoRate usual = { .lanes = kind->is_file ? 0 : 4, .speed = kind->speed };
+  TopoCabling cabling = { .rate = usual };
   GString *canonical;
 
   for (guint at = 1; fields[0] != NULL && fields[at] != NULL; at++)
-    if (!read_option (machine, fields[at], folder, &rate, error))
+    if (!read_option (machine, kind, fields[at], folder, &cabling, error))
       return FALSE;
   if (*text != '\0')
     argument = kind->is_file ? topo_path_in (folder, text) : g_strdup (text);
-  machine->fabric = kind->make (machine, argument, rate, error);
+  machine->fabric = kind->make (machine, argument, &cabling, error);
   if (machine->fabric == NULL)
     return FALSE;
   canonical = g_string_new (kind->kind);
   if (argument != NULL)
     g_string_append_printf (canonical, ":%s", argument);
-  if (rate.lanes != 4 || rate.speed != kind->speed)
-    g_string_append_printf (canonical, ",speed=%s", topo_rate_name (rate));
+  if (cabling.rate.lanes != usual.lanes || cabling.rate.speed != usual.speed)
+    g_string_append_printf (canonical, ",speed=%s", topo_rate_name (cabling.rate));
+  if (cabling.cables > 0)
+    g_string_append_printf (canonical, ",cables=%u", cabling.cables);
+  if (cabling.spines > 0)
+    g_string_append_printf (canonical, ",spines=%u", cabling.spines);
   machine->spec = g_string_free (canonical, FALSE);
   machine->shape.n_dimensions = 1;
   if (machine->shape.size[0] == 0)
@@ -585,18 +607,21 @@ topo_fabric_print_path (const char *name)
 char *
 topo_fabric_print_spec (const TopoMachine *machine)
 {
-  const char *options = strstr (machine->spec, ",routes=");
   const Kind *kind = known_kind (machine->spec);
-  g_autofree char *path = NULL;
+  const char *from = machine->spec, *end;
+  g_autofree char *path = NULL, *options = NULL;
 
-  if (options == NULL)
-    options = strstr (machine->spec, ",node=");
-  if (options == NULL)
-    options = machine->spec + strlen (machine->spec);
+  /* The path of a file may have any characters. */
+  if (kind->is_file)
+    from += strlen (kind->kind) + 1 + strlen (machine->fabric->source);
+  end = strstr (from, ",routes=");
+  if (end == NULL)
+    end = strstr (from, ",node=");
+  options = end != NULL ? g_strndup (from, (gsize) (end - from)) : g_strdup (from);
   if (!kind->is_file)
-    return g_strndup (machine->spec, (gsize) (options - machine->spec));
+    return g_steal_pointer (&options);
   path = topo_fabric_print_path (machine->fabric->source);
-  return g_strconcat (kind->kind, ":", path, NULL);
+  return g_strconcat (kind->kind, ":", path, options, NULL);
 }
 
 const TopoParameterNote *

@@ -13,7 +13,7 @@ static TopoFabric *
 fabric_of (const char *text, GError **error)
 {
   g_autofree char *path = topo_testing_file (text);
-  TopoFabric *fabric = topo_fabric_load (path, error);
+  TopoFabric *fabric = topo_fabric_load (path, NULL, error);
 
   g_unlink (path);
   return fabric;
@@ -291,6 +291,128 @@ test_slurm_of_x5 (void)
   g_assert_cmpuint (fabric->n_hosts, ==, 89);
 }
 
+/* A fabric of a text, with options for its cables. */
+static TopoFabric *
+fabric_with (const char *text, const TopoCabling *cabling, GError **error)
+{
+  g_autofree char *path = topo_testing_file (text);
+  TopoFabric *fabric = topo_fabric_load (path, cabling, error);
+
+  g_unlink (path);
+  return fabric;
+}
+
+#define BLOCKS                                             \
+  "BlockName=b1 Nodes=n[1-4]\nblockname=b2 nodes=n[5-8]\n" \
+  "BlockName=b3 Nodes=n9\nBlockSizes=4,8\n"
+
+/* A switch for each block with its nodes, and so many between them as a block has cables. */
+static void
+test_slurm_blocks (void)
+{
+  static const struct {
+    TopoCabling cabling;
+    uint32_t switches, cables, warnings;
+    TopoSpeed speed;
+  } cases[] = {
+    { { { 0, 0 }, 0, 0 }, 4, 9 + 3, 1, TOPO_SPEED_QDR },
+    { { { 0, 0 }, 5, 0 }, 8, 9 + 15, 1, TOPO_SPEED_QDR },
+    { { { 2, TOPO_SPEED_NDR }, 2, 0 }, 5, 9 + 6, 0, TOPO_SPEED_NDR },
+  };
+
+  for (gsize at = 0; at < G_N_ELEMENTS (cases); at++) {
+    g_autoptr (GError) error = NULL;
+    g_autoptr (TopoFabric) fabric = fabric_with (BLOCKS, &cases[at].cabling, &error);
+
+    g_assert_no_error (error);
+    assert_consistent (fabric);
+    g_assert_cmpuint (fabric->n_hosts, ==, 9);
+    g_assert_cmpuint (fabric->n_switches, ==, cases[at].switches);
+    g_assert_cmpuint (fabric->n_links, ==, 2 * cases[at].cables);
+    g_assert_cmpuint (ends_of_speed (fabric, cases[at].speed), ==, fabric->n_links);
+    g_assert_cmpuint (fabric->warnings->len, ==, cases[at].warnings);
+  }
+  g_autoptr (TopoFabric) one = fabric_of ("BlockName=b1 Nodes=n[1-4]\n", NULL);
+
+  g_assert_cmpuint (one->n_switches, ==, 1);
+}
+
+/* cables= counts between switches, not to nodes. */
+static void
+test_slurm_cables (void)
+{
+  static const char text[] = "SwitchName=leaf1 Nodes=n[1-3]\nSwitchName=leaf2 Nodes=n[4-5]\n"
+                             "SwitchName=spine Switches=leaf[1-2]\n";
+  g_autoptr (TopoFabric) fabric =
+      fabric_with (text, &(TopoCabling){ .rate = { 2, TOPO_SPEED_HDR }, .cables = 3 }, NULL);
+
+  assert_consistent (fabric);
+  g_assert_cmpuint (fabric->n_links, ==, 2 * (5 + 6));
+  g_assert_cmpuint (ends_of_speed (fabric, TOPO_SPEED_HDR), ==, fabric->n_links);
+  g_assert_cmpuint (fabric->ports[0].lanes, ==, 2);
+  g_assert_cmpuint (fabric->warnings->len, ==, 0);
+}
+
+#define TABLE                                                 \
+  "# a site\n\n"                                              \
+  "NODE a RACK 1 CELL east  SWITCH s1\n"                      \
+  "NODE b RACK 2 CELL west SWITCH s3\r\n"                     \
+  "CELL east SWITCH s2\tNODE c\nNODE d CELL east SWITCH s1\n" \
+  "NODE e CELL north SWITCH s4\n"
+
+/* Nodes stay in the order of the table and on the leaves that it names; cells may be of several
+ * sizes. */
+static void
+test_table (void)
+{
+  static const char *const names[] = { "a", "b", "c", "d", "e" };
+  static const char *const leaves[] = { "s1", "s3", "s2", "s1", "s4" };
+  static const struct {
+    TopoCabling cabling;
+    uint32_t switches, cables, warnings;
+  } cases[] = {
+    /* Two spines in each cell, as cell east has two leaves; three pairs of cells. */
+    { { { 0, 0 }, 0, 0 }, 4 + 6, 5 + 8 + 3 * 2, 1 },
+    { { { 4, TOPO_SPEED_EDR }, 2, 3 }, 4 + 9, 5 + 12 + 3 * 6, 0 },
+  };
+
+  for (gsize at = 0; at < G_N_ELEMENTS (cases); at++) {
+    g_autoptr (GError) error = NULL;
+    g_autoptr (TopoFabric) fabric = fabric_with (TABLE, &cases[at].cabling, &error);
+
+    g_assert_no_error (error);
+    assert_consistent (fabric);
+    g_assert_cmpuint (fabric->n_switches, ==, cases[at].switches);
+    g_assert_cmpuint (fabric->n_links, ==, 2 * cases[at].cables);
+    g_assert_cmpuint (fabric->warnings->len, ==, cases[at].warnings);
+    g_assert_cmpuint (ends_of_speed (fabric, at == 0 ? TOPO_SPEED_HDR : TOPO_SPEED_EDR), ==,
+                      fabric->n_links);
+    g_assert_cmpuint (fabric->n_hosts, ==, G_N_ELEMENTS (names));
+    for (uint32_t node = 0; node < fabric->n_hosts; node++) {
+      const TopoDevice *adapter = &fabric->devices[fabric->rails[node]];
+      uint32_t leaf = fabric->ports[fabric->ports[adapter->first_port].peer].device;
+
+      g_assert_cmpstr (fabric->hosts[node].name, ==, names[node]);
+      g_assert_cmpstr (fabric->devices[leaf].name, ==, leaves[node]);
+    }
+  }
+}
+
+/* What awk counts in the table: 22 cells of 18 leaves at most. */
+static void
+test_leonardo (void)
+{
+  g_autoptr (TopoFabric) fabric = topo_testing_fabric ("leonardo-hdr/leonardo.txt");
+
+  if (fabric == NULL)
+    return;
+  assert_consistent (fabric);
+  g_assert_cmpuint (fabric->n_hosts, ==, 4992);
+  g_assert_cmpuint (fabric->n_switches, ==, 392 + 22 * 18);
+  g_assert_cmpuint (fabric->n_links, ==, 2 * (4992 + 392 * 18 + 22 * 21 / 2 * 18));
+  g_assert_cmpstr (fabric->hosts[182].name, ==, "0183");
+}
+
 /* Every dialect that is collected; devices counted with grep; jabl-3 has two
  * adapters in one node. */
 static void
@@ -375,10 +497,44 @@ test_broken (void)
     { "SwitchName=a Nodes=n[000000000000000000000000000000000000001-2]\n", "expected names" },
     { "Nodes=n1 SwitchName=a\n", "expected names" },
     { "SwitchName=a Switches=b\nSwitchName=c Nodes=b\n", ":2: expected names" },
+    { "BlockName=a Nodes=b\nSwitchName=c Nodes=d\n", "both SwitchName and BlockName" },
+    { "BlockName=a Nodes=n[3-1]\n", ":1: expected names" },
+    /* Tables. */
+    { TABLE "NODE f CELL\n", ":8: expected NODE name CELL name SWITCH name" },
+    { TABLE "NODE f CELL east\n", ":8: expected NODE name CELL name SWITCH name" },
+    { TABLE "NODE c CELL west SWITCH s3\n", ":8: node c is there twice" },
+    { TABLE "NODE f CELL west SWITCH s1\n", ":8: switch s1 is in another cell" },
   };
 
   for (gsize at = 0; at < G_N_ELEMENTS (cases); at++)
     assert_refused (cases[at].text, cases[at].part);
+}
+
+/* Options that do not apply to a file. */
+static void
+test_needless_cabling (void)
+{
+  static const struct {
+    const char *text, *part;
+    TopoCabling cabling;
+  } cases[] = {
+    { PAIR, "speed= does not apply: the file has its cables", { { 4, TOPO_SPEED_HDR }, 0, 0 } },
+    { PAIR, "cables= does not apply", { { 0, 0 }, 2, 0 } },
+    { "SwitchName=a Nodes=b\n",
+      "spines= does not apply: the file has its switches",
+      { { 0, 0 }, 0, 2 } },
+  };
+
+  for (gsize at = 0; at < G_N_ELEMENTS (cases); at++) {
+    g_autoptr (GError) error = NULL;
+
+    g_assert_null (fabric_with (cases[at].text, &cases[at].cabling, &error));
+    topo_testing_refused (error, TOPO_ERROR_SYNTAX, NULL, cases[at].part);
+  }
+  g_autoptr (GError) wide = NULL;
+
+  g_assert_null (fabric_with (TABLE, &(TopoCabling){ .cables = 200 }, &wide));
+  topo_testing_refused (wide, TOPO_ERROR_RANGE, NULL, "3 cells with 2 spines");
 }
 
 /* Rails of a node; adapters named after their vendor are nodes of their own. */
@@ -451,8 +607,13 @@ main (int argc, char **argv)
   g_test_add_func ("/topology/fabric/slurm", test_slurm);
   g_test_add_func ("/topology/fabric/slurm-people", test_slurm_as_people_write_it);
   g_test_add_func ("/topology/fabric/slurm-x5", test_slurm_of_x5);
+  g_test_add_func ("/topology/fabric/slurm-blocks", test_slurm_blocks);
+  g_test_add_func ("/topology/fabric/slurm-cables", test_slurm_cables);
+  g_test_add_func ("/topology/fabric/table", test_table);
+  g_test_add_func ("/topology/fabric/leonardo", test_leonardo);
   g_test_add_func ("/topology/fabric/examples", test_examples);
   g_test_add_func ("/topology/fabric/broken", test_broken);
+  g_test_add_func ("/topology/fabric/needless-cabling", test_needless_cabling);
   g_test_add_func ("/topology/fabric/rails", test_rails);
   g_test_add_func ("/topology/fabric/rates", test_rates);
   g_test_add_func ("/topology/fabric/names-of-rates", test_names_of_rates);

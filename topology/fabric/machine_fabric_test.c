@@ -19,9 +19,9 @@
   "Ca 1 \"H-0000000000000020\" # \"beta HCA-1\"\n"             \
   "[1](21) \"S-0000000000000001\"[2] # lid 3 \"leaf\" 4xQDR\n"
 
-/* A folder with small.net, tables.dump and machine.conf. */
+/* A folder with small.net, tables.dump, a site's table of nodes and machine.conf. */
 typedef struct {
-  char *folder, *fabric, *tables, *conf;
+  char *folder, *fabric, *tables, *conf, *table;
 } Files;
 
 static void
@@ -31,6 +31,9 @@ files_set_up (Files *files, gconstpointer unused G_GNUC_UNUSED)
   files->fabric = g_build_filename (files->folder, "small.net", NULL);
   files->tables = g_build_filename (files->folder, "tables.dump", NULL);
   files->conf = g_build_filename (files->folder, "machine.conf", NULL);
+  files->table = g_build_filename (files->folder, "site.txt", NULL);
+  g_assert_true (g_file_set_contents (
+      files->table, "NODE a CELL 1 SWITCH s\nNODE b CELL 2 SWITCH t\n", -1, NULL));
   g_assert_true (g_file_set_contents (files->fabric, SMALL_FABRIC, -1, NULL));
   g_assert_true (g_file_set_contents (files->tables, "tables\n", -1, NULL));
 }
@@ -40,11 +43,13 @@ files_tear_down (Files *files, gconstpointer unused G_GNUC_UNUSED)
 {
   g_unlink (files->fabric);
   g_unlink (files->tables);
+  g_unlink (files->table);
   g_unlink (files->conf);
   g_assert_cmpint (g_rmdir (files->folder), ==, 0);
   g_free (files->folder);
   g_free (files->fabric);
   g_free (files->tables);
+  g_free (files->table);
   g_free (files->conf);
 }
 
@@ -96,6 +101,8 @@ test_print_survives (Files *files, gconstpointer unused G_GNUC_UNUSED)
   g_autofree char *routed = g_strdup_printf ("fabric:%s,routes=%s", files->fabric, files->tables);
   g_autofree char *layered =
       g_strdup_printf ("fabric:%s,routes=layers:%s", files->fabric, files->tables);
+  g_autofree char *tabled =
+      g_strdup_printf ("fabric:%s,speed=NDR,cables=2,spines=3,routes=updn", files->table);
   const char *const specs[] = {
     "systemg",
     "systemg:16",
@@ -106,6 +113,7 @@ test_print_survives (Files *files, gconstpointer unused G_GNUC_UNUSED)
     "fattree3:4,speed=HDR100",
     "dragonflyplus:3x2x2:2",
     "dragonflyplus:3x2x2:2:4,speed=NDR200,routes=layers:minhop",
+    tabled,
     fabric,
     routed,
     "systemg:2,node=sandybridge,routes=opensm:ftree",
@@ -196,6 +204,10 @@ test_bad_files (Files *files, gconstpointer unused G_GNUC_UNUSED)
     { "[machine]\nspec = systemg:999\n", NULL, ":2: ", "1 to 324" },
     { "[machine]\nspec = fabric:none.net\n", NULL, ":2: ", "none.net" },
     { "[machine]\nspec = systemg,speed=NO\n", NULL, ":2: ", "speed=NO" },
+    { "[machine]\nspec = systemg,cables=2\n", NULL, ":2: ", "cables=2" },
+    { "[machine]\nspec = fabric:site.txt,spines=0\n", NULL, ":2: ", "spines=0" },
+    { "[machine]\nspec = fabric:site.txt,spines=255\n", NULL, ":2: ", "spines=255" },
+    { "[machine]\nspec = fabric:small.net,speed=HDR\n", NULL, ":2: ", "speed= does not apply" },
     { "[machine]\nspec = dragonflyplus:4x2x2:2:2\n", NULL, ":2: ", "no multiple of the 3" },
     { "[machine]\nspec = dragonflyplus:4x2x2\n", NULL, ":2: ", "GROUPSxLEAVESxSPINES:NODES" },
     { "[machine]\nspec = systemg\nroutes = none.dump\n", NULL, ":3: ", "none.dump" },

@@ -275,6 +275,15 @@ SwitchName=leaf1 Nodes=node[01-03,7],login LinkSpeed=4
 SwitchName=spine Switches=leaf[1-2]
 SwitchName=leaf2 Nodes=x
 """
+BLOCKS = """BlockName=block1 Nodes=node[1-2]
+BlockName=block2 Nodes=node[3,5]
+BlockSizes=2
+"""
+SITE = """# a site
+NODE n001 RACK 1 CELL 1 ROW 1 PARTITION 1  SWITCH 10100
+NODE n002 RACK 1 CELL 1 ROW 1 PARTITION 1  SWITCH 10102
+NODE n003 RACK 2 CELL 2 ROW 1 PARTITION 2  SWITCH 20100
+"""
 DUMP = """Unicast lids [0-5] of switch Lid 1 guid 0x0000000000000001 ('leaf0'):
 0x0001 000 # Switch portguid 0x0000000000000001: 'leaf0'
 0x0002 001 # Channel Adapter portguid 0x0000000000000011: 'alpha HCA-1'
@@ -302,6 +311,9 @@ def add_fabrics(seeds):
     add("ibnetdiscover", "fabrics", commands("fabric:f.net", 3), {"f.net": FABRIC})
     add("ports-report", "fabrics", commands("fabric:f.txt", 2), {"f.txt": PORTS})
     add("slurm-topology", "fabrics", commands("fabric:topology.conf", 6), {"topology.conf": SLURM})
+    add("slurm-blocks", "fabrics", commands("fabric:topology.conf,cables=2,speed=HDR", 3), {"topology.conf": BLOCKS})
+    add("table-of-nodes", "fabrics", commands("fabric:table.txt", 3) + commands("fabric:table.txt,spines=2,cables=2", 3),
+        {"table.txt": SITE})
     add("fabric-tree", "fabrics", commands("fabric:f.net,routes=updn", 3) + commands("fabric:f.net,routes=ftree", 3)
         + commands("fabric:f.net,routes=layers:minhop", 3), {"f.net": tree()})
     add("dump", "forwarding tables", commands("fabric:f.net,routes=t.dump", 3)
