@@ -475,12 +475,131 @@ route_forwarding_add_layers (RouteForwarding *tables, uint32_t max_vls, GError *
   return TRUE;
 }
 
+/* --- The waits of all that adaptive switches may choose ---
+ *
+ * A packet may take any of its choices at every switch, so all the ways together
+ * must be free of circles of waiting links.  Without detours the lane does not
+ * matter: it is the same on the whole way.  With them a packet rises from lane 0
+ * to lane 1 and never falls, so that a circle would be on one lane. */
+
+/* How a packet came to a switch, as far as its choices depend on it. */
+typedef enum {
+  BY_LEAF,   /* from an adapter or from a leaf, on lane 0: it may take a detour */
+  BY_GLOBAL, /* over a cable between groups, on lane 0 */
+  ON_LANE_1,
+  ARRIVALS
+} Arrival;
+
+typedef struct {
+  const RouteForwarding *tables;
+  RouteNumbers *next; /* [lane * n_ports + port] */
+  uint64_t *global;   /* [switch * group_words]: numbers of cables between spines */
+  bool *seen;         /* [switch * ARRIVALS + Arrival] */
+  uint32_t *queue;    /* of the same */
+  bool *has_adapters; /* [switch] */
+} Choices;
+
+static uint64_t
+choices_of (const Choices *work, uint32_t at, uint32_t to, Arrival arrival, uint32_t word)
+{
+  const RouteForwarding *tables = work->tables;
+  size_t index = ((size_t) at * tables->n_switches + to) * tables->group_words + word;
+
+  return tables->group[index] |
+         (tables->detour != NULL && arrival == BY_LEAF ? tables->detour[index] : 0);
+}
+
+/* How a packet that came by `from` comes to the switch behind `port`. */
+static Arrival
+arrival_behind (const RouteForwarding *tables, uint32_t port, Arrival from)
+{
+  if (tables->is_global == NULL || from == ON_LANE_1)
+    return from;
+  if (!tables->is_global[port])
+    return BY_LEAF;
+  return from == BY_GLOBAL ? ON_LANE_1 : BY_GLOBAL;
+}
+
+/* Adds the waits of the packets from all switches with adapters to one of them.  Each switch is
+ * visited once for each way of coming to it. */
+static void
+add_waits_to (Choices *work, uint32_t to)
+{
+  const RouteForwarding *tables = work->tables;
+  uint32_t n_ports = tables->fabric->n_ports, words = tables->group_words, first = 0, n = 0;
+
+  memset (work->seen, 0, (size_t) tables->n_switches * ARRIVALS * sizeof *work->seen);
+  for (uint32_t at = 0; at < tables->n_switches; at++)
+    if (work->has_adapters[at] && at != to) {
+      work->seen[at * ARRIVALS + BY_LEAF] = true;
+      work->queue[n++] = at * ARRIVALS + BY_LEAF;
+    }
+  while (first < n) {
+    uint32_t at = work->queue[first] / ARRIVALS;
+    Arrival arrival = (Arrival) (work->queue[first++] % ARRIVALS);
+    uint32_t first_port = tables->fabric->devices[tables->switch_device[at]].first_port;
+
+    for (uint32_t word = 0; word < words; word++)
+      for (uint64_t bits = choices_of (work, at, to, arrival, word); bits != 0; bits &= bits - 1) {
+        uint32_t port = first_port + word * 64 + (uint32_t) __builtin_ctzll (bits) - 1;
+        uint32_t behind = route_forwarding_behind (tables, port);
+        Arrival there = arrival_behind (tables, port, arrival);
+        RouteNumbers *next = &work->next[(there == ON_LANE_1) * n_ports + port];
+
+        if (behind == to)
+          continue;
+        /* A second cable between groups is on lane 1: a buffer of lane 0 waits for it, but never
+         * it for one of lane 0. */
+        for (uint32_t other = 0; other < words; other++)
+          next->bits[other] |= choices_of (work, behind, to, there, other) &
+                               ~(there == BY_GLOBAL ? work->global[behind * words + other] : 0);
+        if (!work->seen[behind * ARRIVALS + there]) {
+          work->seen[behind * ARRIVALS + there] = true;
+          work->queue[n++] = behind * ARRIVALS + there;
+        }
+      }
+  }
+}
+
+RouteNumbers *
+route_choice_waits (const RouteForwarding *tables)
+{
+  const TopoFabric *fabric = tables->fabric;
+  gsize n = tables->n_switches;
+  g_autofree uint64_t *global = g_new0 (uint64_t, n * tables->group_words + 1);
+  g_autofree bool *seen = g_new (bool, n *ARRIVALS + 1);
+  g_autofree uint32_t *queue = g_new (uint32_t, n * ARRIVALS + 1);
+  g_autofree bool *has_adapters = g_new0 (bool, n + 1);
+  Choices work = { .tables = tables,
+                   .next = g_new0 (RouteNumbers, 2 * (gsize) fabric->n_ports + 1),
+                   .global = global,
+                   .seen = seen,
+                   .queue = queue,
+                   .has_adapters = has_adapters };
+
+  for (uint32_t destination = 0; destination < tables->n_destinations; destination++) {
+    uint32_t number, at = route_leaf_of (tables, destination, &number);
+
+    if (at != TOPO_NONE)
+      has_adapters[at] = true;
+  }
+  for (uint32_t port = 0; tables->is_global != NULL && port < fabric->n_ports; port++)
+    if (tables->is_global[port]) {
+      uint32_t at = tables->switch_of[fabric->ports[port].device];
+      uint32_t number = topo_fabric_port_number (fabric, port);
+
+      global[at * tables->group_words + number / 64] |= UINT64_C (1) << (number % 64);
+    }
+  for (uint32_t to = 0; to < n; to++)
+    if (has_adapters[to])
+      add_waits_to (&work, to);
+  return work.next;
+}
+
 /* --- The ports that an adaptive switch may choose among ---
  *
  * Every port with which a shortest way begins: in a fat tree all ports up
- * until the first common ancestor, then the ports down.  A packet may take any
- * of them at every switch, whatever lane it is on, so all the ways together
- * must be free of circles of waiting links. */
+ * until the first common ancestor, then the ports down. */
 
 typedef struct {
   RouteForwarding *tables;
@@ -488,114 +607,230 @@ typedef struct {
   bool *has_adapters; /* [switch] */
   uint32_t *hops;     /* [switch] to the current destination's */
   uint32_t *queue;
-  RouteNumbers *next; /* [port of the fabric] */
-  uint64_t *group;
-  uint32_t words;
+  uint32_t *place; /* [switch] group of a Dragonfly+, by number; for detours */
 } Groups;
 
 static uint64_t *
-group_of (const Groups *work, uint32_t at, uint32_t to)
+ports_of (const Groups *work, uint64_t *sets, uint32_t at, uint32_t to)
 {
-  return &work->group[((size_t) at * work->tables->n_switches + to) * work->words];
+  return &sets[((size_t) at * work->tables->n_switches + to) * work->tables->group_words];
 }
 
-/* Fills the groups for the packets to one switch, and adds the waits of the packets from all
- * switches with adapters, over all their choices.  The switches are visited from the sources
- * on, each once. */
+static void
+add_port (uint64_t *ports, uint32_t number)
+{
+  ports[number / 64] |= UINT64_C (1) << (number % 64);
+}
+
+/* Fills the groups for the packets to one switch. */
 static void
 fill_groups_to (Groups *work, uint32_t to)
 {
   const RouteForwarding *tables = work->tables;
-  g_autofree bool *seen = g_new0 (bool, tables->n_switches + 1);
-  uint32_t first = 0, n = 0;
 
   work->queue[0] = to;
   route_distances (&work->cables, tables->n_switches, work->hops, work->queue, 1);
-  for (uint32_t at = 0; at < tables->n_switches; at++) {
-    uint64_t *group = group_of (work, at, to);
-
-    if (work->hops[at] == UINT32_MAX || at == to)
-      continue;
-    for (uint32_t i = work->cables.first[at]; i < work->cables.first[at + 1]; i++) {
-      const RouteCable *cable = &work->cables.cables[i];
-
-      if (work->hops[cable->to] + 1 == work->hops[at])
-        group[cable->number / 64] |= UINT64_C (1) << (cable->number % 64);
-    }
-  }
-
   for (uint32_t at = 0; at < tables->n_switches; at++)
-    if (work->has_adapters[at] && at != to && work->hops[at] != UINT32_MAX) {
-      seen[at] = true;
-      work->queue[n++] = at;
-    }
-  while (first < n) {
-    uint32_t at = work->queue[first++];
-
-    for (uint32_t i = work->cables.first[at]; i < work->cables.first[at + 1]; i++) {
+    for (uint32_t i = work->cables.first[at]; i < work->cables.first[at + 1] && at != to; i++) {
       const RouteCable *cable = &work->cables.cables[i];
-      uint32_t port;
 
-      if (work->hops[cable->to] + 1 != work->hops[at] || cable->to == to)
-        continue;
-      port = tables->fabric->devices[tables->switch_device[at]].first_port + cable->number - 1;
-      for (uint32_t word = 0; word < work->words; word++)
-        work->next[port].bits[word] |= group_of (work, cable->to, to)[word];
-      if (!seen[cable->to]) {
-        seen[cable->to] = true;
-        work->queue[n++] = cable->to;
-      }
+      if (work->hops[at] != UINT32_MAX && work->hops[cable->to] + 1 == work->hops[at])
+        add_port (ports_of (work, tables->group, at, to), cable->number);
     }
-  }
 }
 
-gboolean
-route_forwarding_add_groups (RouteForwarding *tables, GError **error)
+/* Fills the detours to one switch: from a spine of another group the cables to spines of third
+ * groups that have one to the destination's, two cables away from it; and from a leaf the cables
+ * to such spines. */
+static void
+fill_detours_to (Groups *work, uint32_t to)
+{
+  const RouteForwarding *tables = work->tables;
+  g_autofree bool *has_detour = g_new0 (bool, tables->n_switches + 1);
+
+  for (int leaves = 0; leaves <= 1; leaves++)
+    for (uint32_t at = 0; at < tables->n_switches; at++) {
+      if (work->place[at] == work->place[to] || work->has_adapters[at] != leaves)
+        continue;
+      for (uint32_t i = work->cables.first[at]; i < work->cables.first[at + 1]; i++) {
+        const RouteCable *cable = &work->cables.cables[i];
+
+        if (leaves ? !has_detour[cable->to]
+                   : work->has_adapters[cable->to] || work->hops[cable->to] != 2 ||
+                         work->place[cable->to] == work->place[to])
+          continue;
+        add_port (ports_of (work, tables->detour, at, to), cable->number);
+        has_detour[at] = true;
+      }
+    }
+}
+
+/* Finds the groups of a Dragonfly+, the switches that cables of leaves join; false for a fabric
+ * that is none: a cable joins two leaves or two spines of a group, or a switch has no leaf. */
+static bool
+find_places (Groups *work)
+{
+  RouteForwarding *tables = work->tables;
+  const TopoFabric *fabric = tables->fabric;
+  uint32_t n_places = 0;
+
+  for (uint32_t at = 0; at < tables->n_switches; at++)
+    work->place[at] = TOPO_NONE;
+  for (uint32_t leaf = 0; leaf < tables->n_switches; leaf++) {
+    uint32_t first = 0, n = 0;
+
+    if (!work->has_adapters[leaf] || work->place[leaf] != TOPO_NONE)
+      continue;
+    work->place[leaf] = n_places;
+    work->queue[n++] = leaf;
+    while (first < n) {
+      uint32_t at = work->queue[first++];
+
+      for (uint32_t i = work->cables.first[at]; i < work->cables.first[at + 1]; i++) {
+        uint32_t to = work->cables.cables[i].to;
+
+        if (work->has_adapters[at] && work->has_adapters[to])
+          return false;
+        if (work->has_adapters[at] == work->has_adapters[to] || work->place[to] != TOPO_NONE)
+          continue;
+        work->place[to] = n_places;
+        work->queue[n++] = to;
+      }
+    }
+    n_places++;
+  }
+  for (uint32_t at = 0; at < tables->n_switches; at++)
+    for (uint32_t i = work->cables.first[at]; i < work->cables.first[at + 1]; i++) {
+      const RouteCable *cable = &work->cables.cables[i];
+      uint32_t first_port = fabric->devices[tables->switch_device[at]].first_port;
+
+      if (work->place[at] == TOPO_NONE)
+        return false;
+      if (work->has_adapters[at] || work->has_adapters[cable->to])
+        continue;
+      if (work->place[at] == work->place[cable->to])
+        return false;
+      tables->is_global[first_port + cable->number - 1] = true;
+    }
+  return n_places > 1;
+}
+
+static void
+drop_choices (RouteForwarding *tables)
+{
+  g_clear_pointer (&tables->group, g_free);
+  g_clear_pointer (&tables->detour, g_free);
+  g_clear_pointer (&tables->is_global, g_free);
+}
+
+/* False and *error, without any choices, when their buffers wait in a circle. */
+static gboolean
+check_choices (RouteForwarding *tables, uint32_t n_lanes, GError **error)
+{
+  const TopoFabric *fabric = tables->fabric;
+  g_autofree RouteNumbers *next = route_choice_waits (tables);
+
+  for (uint32_t lane = 0; lane < n_lanes; lane++) {
+    RouteLoops loops = route_loops_find (fabric, &next[(gsize) lane * fabric->n_ports]);
+    g_autofree uint32_t *loop = loops.loop;
+
+    if (loops.n_loops > 0) {
+      g_autofree char *first = topo_fabric_port_name (fabric, loop[0]);
+      g_autofree char *second = topo_fabric_port_name (fabric, loop[1]);
+
+      g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
+                   "%s: adaptive routing would deadlock here: the buffers behind %u links wait for "
+                   "each other in a circle, from %s over %s (switch.adaptive = none)",
+                   fabric->source, loops.n_loop, first, second);
+      drop_choices (tables);
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
+static gboolean
+add_choices (RouteForwarding *tables, bool with_detours, GError **error)
 {
   const TopoFabric *fabric = tables->fabric;
   uint32_t n = tables->n_switches, most = 0;
   g_autofree bool *has_adapters = g_new0 (bool, n + 1);
   g_autofree uint32_t *hops = g_new (uint32_t, n + 1);
   g_autofree uint32_t *queue = g_new (uint32_t, n + 1);
-  g_autofree RouteNumbers *next = g_new0 (RouteNumbers, fabric->n_ports + 1);
-  g_autofree uint64_t *group = NULL;
+  g_autofree uint32_t *place = g_new (uint32_t, n + 1);
   Groups work = { .tables = tables,
                   .cables = route_cables_new (tables),
                   .has_adapters = has_adapters,
                   .hops = hops,
                   .queue = queue,
-                  .next = next };
-  RouteLoops loops;
+                  .place = place };
+  bool is_possible = true;
+  gsize size;
 
   for (uint32_t at = 0; at < n; at++)
     most = MAX (most, fabric->devices[tables->switch_device[at]].n_ports);
-  work.words = most / 64 + 1;
-  work.group = group = g_new0 (uint64_t, (gsize) n * n * work.words + 1);
+  drop_choices (tables);
+  tables->group_words = most / 64 + 1;
+  size = (gsize) n * n * tables->group_words + 1;
+  tables->group = g_new0 (uint64_t, size);
   for (uint32_t destination = 0; destination < tables->n_destinations; destination++) {
     uint32_t number, at = route_leaf_of (tables, destination, &number);
 
     if (at != TOPO_NONE)
       has_adapters[at] = true;
   }
-  for (uint32_t to = 0; to < n; to++)
+  if (with_detours) {
+    tables->detour = g_new0 (uint64_t, size);
+    tables->is_global = g_new0 (bool, fabric->n_ports + 1);
+    is_possible = find_places (&work);
+  }
+  for (uint32_t to = 0; to < n && is_possible; to++) {
     if (has_adapters[to])
       fill_groups_to (&work, to);
+    if (has_adapters[to] && with_detours)
+      fill_detours_to (&work, to);
+  }
   route_cables_clear (&work.cables);
+  if (is_possible)
+    return check_choices (tables, with_detours ? 2 : 1, error);
+  g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
+               "%s: not a Dragonfly+, which alone has detours: groups of leaves with adapters and "
+               "of spines without, with cables between spines of several groups "
+               "(switch.adaptive = free)",
+               fabric->source);
+  drop_choices (tables);
+  return FALSE;
+}
 
-  loops = route_loops_find (fabric, next);
-  if (loops.n_loops > 0) {
-    g_autofree char *first = topo_fabric_port_name (fabric, loops.loop[0]);
-    g_autofree char *second = topo_fabric_port_name (fabric, loops.loop[1]);
+gboolean
+route_forwarding_add_groups (RouteForwarding *tables, GError **error)
+{
+  return add_choices (tables, false, error);
+}
 
+gboolean
+route_forwarding_add_detours (RouteForwarding *tables, GError **error)
+{
+  if (tables->n_vls > 1) {
     g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
-                 "%s: adaptive routing would deadlock here: the buffers behind %u links wait for "
-                 "each other in a circle, from %s over %s (switch.adaptive = none)",
-                 fabric->source, loops.n_loop, first, second);
-    g_free (loops.loop);
+                 "%s: routes %s have %u virtual lanes of their own, which detours would take "
+                 "(switch.adaptive = free)",
+                 tables->fabric->source, tables->engine, tables->n_vls);
     return FALSE;
   }
-  g_free (tables->group);
-  tables->group = g_steal_pointer (&group);
-  tables->group_words = work.words;
+  if (!add_choices (tables, true, error))
+    return FALSE;
+  tables->n_vls = 2;
   return TRUE;
+}
+
+gboolean
+route_forwarding_add_choices (RouteForwarding *tables, TopoAdaptive adaptive, GError **error)
+{
+  switch (adaptive) {
+  case TOPO_ADAPTIVE_NONE: return TRUE;
+  case TOPO_ADAPTIVE_FREE: return route_forwarding_add_groups (tables, error);
+  case TOPO_ADAPTIVE_DETOURS: return route_forwarding_add_detours (tables, error);
+  }
+  g_assert_not_reached ();
 }

@@ -60,6 +60,10 @@ typedef struct {
  * for; [n_ports]. */
 RouteLoops route_loops_find (const TopoFabric *fabric, const RouteNumbers *next);
 
+/* The waits of all that adaptive switches may choose (tables->group and detour), as next[] above for
+ * lane 0 and, behind it, for lane 1, to which detours rise; [2 * n_ports].  The caller frees them. */
+RouteNumbers *route_choice_waits (const RouteForwarding *tables);
+
 /* Puts every pair on a virtual lane, so that on no lane links wait for each
  * other in a circle, and fills tables->vl and n_vls; tables that need one lane
  * only keep vl NULL.  The pairs of one source's switch and one destination

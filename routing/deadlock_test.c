@@ -265,6 +265,123 @@ test_groups_of_real_fabrics (void)
   }
 }
 
+/* --- Detours --- */
+
+static RouteForwarding *
+detours_of (const TopoFabric *fabric)
+{
+  g_autoptr (GError) error = NULL;
+  RouteForwarding *tables = fabric_testing_tables (fabric, "minhop");
+
+  route_forwarding_add_detours (tables, &error);
+  g_assert_no_error (error);
+  return tables;
+}
+
+/* Four groups of a leaf (switches 0 to 3, a node on port 1, the spine on port 2) and a spine (4 to 7,
+ * the leaf on port 1, the groups that are not its own on ports 2 to 4). */
+static void
+test_detours_by_hand (void)
+{
+  g_autoptr (TopoFabric) fabric = topo_fabric_dragonfly (&(TopoDragonfly){ 4, 1, 1, 1, 0 },
+                                                         (TopoRate){ 4, TOPO_SPEED_HDR }, NULL);
+  g_autoptr (RouteForwarding) tables = detours_of (fabric);
+  const uint64_t *detour = tables->detour;
+  uint32_t n = tables->n_switches, n_global = 0;
+
+  g_assert_cmpuint (tables->n_vls, ==, 2);
+  g_assert_cmpuint (group (tables, 4, 1), ==, 1 << 2);
+  g_assert_cmpuint (detour[4 * n + 1], ==, 1 << 3 | 1 << 4);
+  g_assert_cmpuint (group (tables, 6, 0), ==, 1 << 2);
+  g_assert_cmpuint (detour[6 * n + 0], ==, 1 << 3 | 1 << 4);
+  g_assert_cmpuint (detour[0 * n + 1], ==, 1 << 2);
+  /* None to the own group. */
+  g_assert_cmpuint (detour[4 * n + 0], ==, 0);
+  g_assert_cmpuint (detour[0 * n + 0], ==, 0);
+  for (uint32_t port = 0; port < fabric->n_ports; port++)
+    n_global += tables->is_global[port];
+  g_assert_cmpuint (n_global, ==, 12);
+}
+
+/* Follows choices at random from every leaf to every other one, by the rules of a packet: detours
+ * only until it was in another group, and lane 1 from the second cable between groups on.
+ * It always arrives, by at most two such cables and over at most five switches. */
+static void
+assert_detours_arrive (const TopoFabric *fabric)
+{
+  g_autoptr (RouteForwarding) tables = detours_of (fabric);
+  g_autoptr (RouteFabricSurvey) survey = route_fabric_survey_new (tables);
+  uint32_t n = tables->n_switches, n_detours = 0;
+
+  g_assert_cmpuint (survey->n_vls, ==, 2);
+  g_assert_cmpuint (survey->credit_loops, ==, 0);
+  for (uint32_t walk = 0; walk < 20000; walk++) {
+    uint32_t from = g_test_rand_int_range (0, (int) tables->n_destinations);
+    uint32_t to = g_test_rand_int_range (0, (int) tables->n_destinations);
+    uint32_t at = route_forwarding_behind (tables, tables->destination_port[from]);
+    uint32_t home = route_forwarding_behind (tables, tables->destination_port[to]);
+    uint32_t n_over = 0, n_switches = 1;
+
+    while (at != home) {
+      uint64_t choice =
+          tables->group[at * n + home] | (n_over == 0 ? tables->detour[at * n + home] : 0);
+      uint32_t number = 0, port;
+
+      g_assert_cmpuint (choice, !=, 0);
+      while (!(choice >> number & 1))
+        number = (uint32_t) g_test_rand_int_range (1, 64);
+      port = fabric->devices[tables->switch_device[at]].first_port + number - 1;
+      n_over += tables->is_global[port];
+      at = route_forwarding_behind (tables, port);
+      g_assert_cmpuint (++n_switches, <=, 5);
+    }
+    g_assert_cmpuint (n_over, <=, 2);
+    n_detours += n_over == 2;
+  }
+  g_assert_cmpuint (n_detours, >, 0);
+}
+
+static void
+test_detours_arrive (void)
+{
+  static const TopoDragonfly shapes[] = {
+    { 8, 4, 4, 8, 0 }, { 3, 2, 2, 2, 0 }, { 3, 2, 2, 2, 4 }, { 5, 3, 4, 1, 2 }, { 4, 2, 6, 3, 2 },
+  };
+
+  for (gsize at = 0; at < G_N_ELEMENTS (shapes); at++) {
+    g_autoptr (TopoFabric) fabric =
+        topo_fabric_dragonfly (&shapes[at], (TopoRate){ 4, TOPO_SPEED_HDR }, NULL);
+
+    assert_detours_arrive (fabric);
+  }
+}
+
+static void
+test_detours_are_refused (void)
+{
+  g_autoptr (TopoFabric) two = topo_fabric_tree (3, 4, 2, (TopoRate){ 4, TOPO_SPEED_QDR }, NULL);
+  g_autoptr (TopoFabric) three = topo_fabric_tree3 (4, (TopoRate){ 4, TOPO_SPEED_QDR }, NULL);
+  g_autoptr (TopoFabric) ring = fabric_testing_ring (6);
+  g_autoptr (TopoFabric) dragonfly = topo_fabric_dragonfly (&(TopoDragonfly){ 3, 2, 2, 2, 0 },
+                                                            (TopoRate){ 4, TOPO_SPEED_HDR }, NULL);
+  const TopoFabric *const fabrics[] = { two, three, ring };
+  g_autoptr (RouteForwarding) lanes = fabric_testing_tables (dragonfly, "minhop");
+  g_autoptr (GError) taken = NULL;
+
+  for (gsize at = 0; at < G_N_ELEMENTS (fabrics); at++) {
+    g_autoptr (RouteForwarding) tables = fabric_testing_tables (fabrics[at], "minhop");
+    g_autoptr (GError) error = NULL;
+
+    g_assert_false (route_forwarding_add_detours (tables, &error));
+    topo_testing_refused (error, TOPO_ERROR_RANGE, NULL, "not a Dragonfly+");
+    g_assert_true (tables->group == NULL && tables->detour == NULL && tables->is_global == NULL);
+    g_assert_cmpuint (tables->n_vls, ==, 1);
+  }
+  lanes->n_vls = 3;
+  g_assert_false (route_forwarding_add_detours (lanes, &taken));
+  topo_testing_refused (taken, TOPO_ERROR_RANGE, NULL, "3 virtual lanes of their own");
+}
+
 int
 main (int argc, char **argv)
 {
@@ -279,5 +396,8 @@ main (int argc, char **argv)
   g_test_add_func ("/routing/groups/shortest", test_choices_are_shortest);
   g_test_add_func ("/routing/groups/refused", test_groups_are_refused);
   g_test_add_func ("/routing/groups/real", test_groups_of_real_fabrics);
+  g_test_add_func ("/routing/detours/by-hand", test_detours_by_hand);
+  g_test_add_func ("/routing/detours/arrive", test_detours_arrive);
+  g_test_add_func ("/routing/detours/refused", test_detours_are_refused);
   return g_test_run ();
 }

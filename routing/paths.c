@@ -186,8 +186,8 @@ init_fabric (RoutePaths *paths, const TopoMachine *machine, GError **error)
         return FALSE;
       }
   }
-  if (machine->parameters.switches.adaptive != TOPO_ADAPTIVE_NONE &&
-      !route_forwarding_add_groups (paths->tables, error))
+  if (!route_forwarding_add_choices (paths->tables,
+                                     (TopoAdaptive) machine->parameters.switches.adaptive, error))
     return FALSE;
 
   /* The plugged-in ports of each node's adapters, in their order. */

@@ -31,7 +31,7 @@ typedef struct {
 
 /* In the orders of TopoCollectives and TopoAdaptive. */
 static const char *const collectives_names[] = { "bgq", "ompi-1.3", "ompi-4.1", "mpich", NULL };
-static const char *const adaptive_names[] = { "none", "free", NULL };
+static const char *const adaptive_names[] = { "none", "free", "detours", NULL };
 
 #define AT(field) offsetof (TopoParameters, field)
 
@@ -307,7 +307,13 @@ static const Row rows[] = {
     "Packets that may leave one input port at a time [S] section A3: maxBeingSent, 1 to 3" },
   { "switch", "adaptive", AT (switches.adaptive), TOPO_UNIT_COUNT,
     { NULL, "none" }, NULL, NULL,
-    "none: the table's port; free: the least loaded one of those that are as near", adaptive_names },
+    "none: the table's port; free: the least loaded one of those that are as near; detours: in a\n"
+    "Dragonfly+ also those of ways over another group", adaptive_names },
+  { "switch", "detour_factor", AT (switches.detour_factor), TOPO_UNIT_COUNT,
+    { NULL, "2" }, "1", "1000",
+    "With adaptive = detours a packet takes one when more than so many times its blocks are ahead\n"
+    "of it on a shortest way: a detour has two cables between groups instead of one (UGAL: Singh,\n"
+    "\"Load-balanced routing in interconnection networks\", 2005); guess" },
   { "switch", "vlarb_high", AT (switches.vlarb_high), TOPO_UNIT_VL_WEIGHTS,
     { NULL, "none" }, NULL, NULL,
     "VL arbiter of all ports, high priority: VL:weight in turns, weights 0..255 in 64 bytes, as\n"

@@ -31,8 +31,9 @@ typedef enum {
 
 /* What a switch may choose among ([switch] adaptive). */
 typedef enum {
-  TOPO_ADAPTIVE_NONE, /* the table's port, always */
-  TOPO_ADAPTIVE_FREE, /* of all ports of shortest ways the least loaded */
+  TOPO_ADAPTIVE_NONE,    /* the table's port, always */
+  TOPO_ADAPTIVE_FREE,    /* of all ports of shortest ways the least loaded */
+  TOPO_ADAPTIVE_DETOURS, /* and, in a Dragonfly+, of those of ways over another group */
 } TopoAdaptive;
 
 /* A struct for each group of a machine file. */
@@ -124,6 +125,7 @@ typedef struct {
     uint64_t vls;             /* data VLs of every port */
     uint64_t reads;           /* packets that may leave one input port at a time */
     uint64_t adaptive;        /* TopoAdaptive */
+    uint64_t detour_factor;   /* so many times the blocks ahead of a detour are worth it */
     TopoVlWeights vlarb_high; /* VL arbiter: lanes of high priority */
     TopoVlWeights vlarb_low;  /* ... and of low priority */
     uint64_t high_limit;      /* TOPO_VL_LIMIT_BYTES before low priority has its turn */

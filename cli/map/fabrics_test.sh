@@ -165,6 +165,19 @@ same "a halo on it" "$status $(json nodes out) $(json links out)" "0 256 992"
 cp out dragonfly.json
 run "$hopcast" map metrics gen:halo3d:ranks=256,iterations=2 --machine dragonflyplus:8x4x4:8 --format json
 same "has the hop bytes of its mapping" "$(json hop_bytes out)" "$(json hop_bytes dragonfly.json)"
+# All 32 nodes of each group send to the next one, over four of its 28 cables to others; detours
+# may take them all.
+shift='gen:permutation:ranks=256,kind=shift,distance=32,bytes=256K'
+run "$hopcast" simulate "$shift" --machine dragonflyplus:8x4x4:8,speed=QDR --format json -q
+cp out none.json
+run "$hopcast" simulate "$shift" --machine dragonflyplus:8x4x4:8,speed=QDR --set switch.adaptive=detours --format json -q
+same "detours halve the time of a shift by a group" "$(awk -v none="$(json time_s none.json)" \
+  -v some="$(json time_s out)" 'BEGIN { print some < none / 2 ? "yes" : some " of " none }')" yes
+run "$hopcast" machine check dragonflyplus:8x4x4:8 --set switch.adaptive=detours --format json
+same "they need two lanes and close no loops" "$(json vls out) $(json credit_loops out)" "2 0"
+run "$hopcast" machine check fattree:4x4:2 --set switch.adaptive=detours
+test "$status" = 1 && grep -q 'not a Dragonfly+' err
+verdict $? "a tree has no detours" "$status" "$(cat err)"
 run "$hopcast" machine check dragonflyplus:4x2x2:2:2
 test "$status" = 2 && grep -q '4 to other groups, which is no multiple of the 3 other groups' err
 verdict $? "cables that do not divide are refused" "$status" "$(cat err)"

@@ -63,7 +63,11 @@ static JsonNode *
 check_fabric (const TopoMachine *machine, GError **unreachable, GError **error)
 {
   g_autoptr (RouteForwarding) tables = route_forwarding_of_machine (machine, error);
-  g_autoptr (RouteFabricSurvey) survey = tables ? route_fabric_survey_new (tables) : NULL;
+  TopoAdaptive adaptive = (TopoAdaptive) machine->parameters.switches.adaptive;
+  g_autoptr (RouteFabricSurvey) survey =
+      tables && route_forwarding_add_choices (tables, adaptive, error)
+          ? route_fabric_survey_new (tables)
+          : NULL;
   g_autoptr (JsonBuilder) builder = json_builder_new ();
   g_autoptr (GPtrArray) loop = g_ptr_array_new_with_free_func (g_free);
   g_autoptr (GPtrArray) cut_off = g_ptr_array_new_with_free_func (g_free);

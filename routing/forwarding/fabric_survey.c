@@ -216,6 +216,17 @@ route_fabric_survey_new (const RouteForwarding *tables)
   for (uint32_t destination = 0; destination < tables->n_destinations; destination++)
     survey_destination (&work, destination);
   sum_loads (&work);
+  /* Adaptive switches may send packets other ways than the tables. */
+  if (tables->group != NULL) {
+    g_autofree RouteNumbers *choices = route_choice_waits (tables);
+
+    for (gsize at = 0; at < (gsize) n_vls * tables->fabric->n_ports; at++) {
+      gsize lane = tables->detour != NULL ? at : at % tables->fabric->n_ports;
+
+      for (uint32_t word = 0; word < ROUTE_NUMBER_WORDS; word++)
+        next[at].bits[word] |= choices[lane].bits[word];
+    }
+  }
   for (uint32_t vl = 0; vl < survey->n_vls; vl++) {
     RouteLoops loops = route_loops_find (work.fabric, next_of (&work, vl));
 

@@ -4,7 +4,8 @@
  *
  * Every ordered pair of destinations (plugged-in adapter ports) is one route;
  * they are followed together, one destination at a time, as those of the
- * adapters on one switch share their way. */
+ * adapters on one switch share their way.  Credit loops are also those of what adaptive
+ * switches may choose, when the tables have it. */
 #pragma once
 
 #include "routing/forwarding/forwarding.h"

@@ -48,6 +48,8 @@ route_forwarding_free (RouteForwarding *tables)
   g_free (tables->out);
   g_free (tables->vl);
   g_free (tables->group);
+  g_free (tables->detour);
+  g_free (tables->is_global);
   g_free (tables);
 }
 

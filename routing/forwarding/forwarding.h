@@ -34,6 +34,11 @@ typedef struct {
    * bit = number of a port that begins a shortest way there; NULL: none. */
   uint64_t *group;
   uint32_t group_words;
+  /* What it may choose besides for a packet that comes from an adapter or a leaf, in the same
+   * form: ports that begin a way over another group of a Dragonfly+ (route_forwarding_add_detours);
+   * NULL: none. */
+  uint64_t *detour;
+  bool *is_global; /* [n_ports] with detours: a cable between two spines */
 } RouteForwarding;
 
 void route_forwarding_free (RouteForwarding *tables);
@@ -104,3 +109,15 @@ RouteForwarding *route_forwarding_of_machine (const TopoMachine *machine, GError
  * *error (TOPO_ERROR) when buffers could then wait for each other in a circle,
  * as they cannot in a fat tree; the tables stay as they were. */
 gboolean route_forwarding_add_groups (RouteForwarding *tables, GError **error);
+
+/* Adds groups, and detours, for a Dragonfly+: a fabric of leaves, which have adapters, and spines,
+ * which have none; the spines that leaves join are a group, and the cables between spines lead to
+ * other groups.  A detour goes up to a spine, over to a spine of a third group and over again to the
+ * group of the destination.  All packets start on lane 0; those on their second cable between
+ * groups, and on the way down from there, are on lane 1, so that no buffers wait for each other in
+ * a circle.  *error (TOPO_ERROR) for other fabrics, and for tables that have lanes of their own. */
+gboolean route_forwarding_add_detours (RouteForwarding *tables, GError **error);
+
+/* Either, or neither, as switch.adaptive of a machine says. */
+gboolean
+route_forwarding_add_choices (RouteForwarding *tables, TopoAdaptive adaptive, GError **error);

@@ -102,7 +102,9 @@ check_limits (const IbNetwork *net, GError **error)
   else if (net->fabric->n_ports > IB_MAX_PORTS)
     g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK, "%s: more ports than %u", net->fabric->source,
                  IB_MAX_PORTS);
-  else if (net->adaptive && net->tables->group == NULL)
+  else if (net->adaptive &&
+           (net->tables->group == NULL ||
+            (p->switches.adaptive == TOPO_ADAPTIVE_DETOURS) != (net->tables->detour != NULL)))
     g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK,
                  "switch.adaptive: the paths were made for switches that are not");
   else
@@ -277,7 +279,8 @@ init (IbNetwork *net, GError **error)
 
   net->n_switches = tables->n_switches;
   net->n_vls = MAX (1, tables->n_vls);
-  net->adaptive = p->switches.adaptive == TOPO_ADAPTIVE_FREE;
+  net->adaptive = p->switches.adaptive != TOPO_ADAPTIVE_NONE;
+  net->buffer_blocks = (uint32_t) lane_blocks (p, p->switches.buffer_bytes);
   net->framing_bytes = (uint32_t) p->ib.framing_bytes;
   net->mtu_bytes = (uint32_t) p->ib.mtu_bytes;
   net->engine.base.most_shrink =

@@ -97,6 +97,25 @@ draw_machine (BaseRandom *random)
                        has_lanes ? bench_spread_over_lanes : NULL);
 }
 
+/* A Dragonfly+ whose packets take detours. */
+static Bench *
+draw_dragonfly (BaseRandom *random)
+{
+  static const char *const specs[] = { "dragonflyplus:3x2x2:2", "dragonflyplus:4x2x2:3:6",
+                                       "dragonflyplus:5x2x4:2:2", "dragonflyplus:6x3x3:1", NULL };
+  static const char *const factors[] = { "switch.detour_factor=1", "switch.detour_factor=2",
+                                         "switch.detour_factor=7", NULL };
+  g_auto (GStrv) drawn = draw_settings (random);
+  g_autoptr (GPtrArray) settings = g_ptr_array_new ();
+
+  for (char **setting = drawn; *setting != NULL; setting++)
+    g_ptr_array_add (settings, *setting);
+  g_ptr_array_add (settings, (gpointer) "switch.adaptive=detours");
+  g_ptr_array_add (settings, (gpointer) random_text (random, factors));
+  g_ptr_array_add (settings, NULL);
+  return bench_fabric (random_text (random, specs), (const char *const *) settings->pdata, 1, NULL);
+}
+
 static SimNetwork *
 make_again (gpointer data)
 {
@@ -112,12 +131,12 @@ make_again (gpointer data)
 /* In windows of 1 ps if has_short_windows: nothing may depend on their length.  Saved and loaded on
  * the way if in_parts. */
 static uint64_t
-run_seed (uint64_t seed, bool has_short_windows, bool in_parts)
+run_machine (Bench *(*draw) (BaseRandom *), uint64_t seed, bool has_short_windows, bool in_parts)
 {
   static const int64_t within_ps[] = { 0, 0, 100000, 4000000, INT64_C (20000000000) };
   static const uint64_t most_bytes[] = { 0, 700, 4096, 40000 };
   BaseRandom random = base_random_stream (seed, 2);
-  g_autoptr (Bench) bench = draw_machine (&random);
+  g_autoptr (Bench) bench = draw (&random);
   RandomProgram program = {
     .mapping = bench->mapping,
     .seed = seed,
@@ -144,6 +163,12 @@ run_seed (uint64_t seed, bool has_short_windows, bool in_parts)
                   " B: 0x%016" G_GINT64_MODIFIER "x",
                   seed, bench->machine->spec, program.n_first, program.most_bytes, hash);
   return hash;
+}
+
+static uint64_t
+run_seed (uint64_t seed, bool has_short_windows, bool in_parts)
+{
+  return run_machine (draw_machine, seed, has_short_windows, in_parts);
 }
 
 static uint64_t
@@ -261,6 +286,18 @@ test_saved (void)
   random_program_golden ("FABRIC_SEEDS", hash_in_parts, golden, G_N_ELEMENTS (golden));
 }
 
+/* The network checks at the end that all credits of both lanes are back and nothing is stuck. */
+static void
+test_detours (void)
+{
+  for (uint64_t seed = 1; seed <= 40; seed++) {
+    uint64_t hash = run_machine (draw_dragonfly, seed, false, false);
+
+    g_assert_cmphex (run_machine (draw_dragonfly, seed, true, false), ==, hash);
+    g_assert_cmphex (run_machine (draw_dragonfly, seed, false, true), ==, hash);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -268,5 +305,6 @@ main (int argc, char **argv)
   g_test_add_func ("/sim/ib/random/golden", test_golden);
   g_test_add_func ("/sim/ib/random/windows", test_windows_do_not_matter);
   g_test_add_func ("/sim/ib/random/saved", test_saved);
+  g_test_add_func ("/sim/ib/random/detours", test_detours);
   return g_test_run ();
 }

@@ -67,6 +67,7 @@ enum {
   IB_FLAG_FECN = 1,
   IB_FLAG_BECN = 2,
   IB_FLAG_DELAYED = 4, /* it starts later than its head comes, so that it cannot run dry */
+  IB_FLAG_RISEN = 8,   /* in the buffer of the lane below its own, which it leaves for that */
 };
 
 /* Queues of an adapter's lane. */
@@ -230,6 +231,7 @@ typedef struct {
   int64_t credit_latency_ps;
   uint32_t mark_blocks; /* congestion control: waiting blocks above which is marked */
   bool adaptive;
+  uint32_t buffer_blocks; /* of a lane of a switch */
 
   uint32_t *home;     /* [destination] switch it hangs on, PACKET_NONE: none */
   IbPort *port;       /* [port of the fabric] */

@@ -209,6 +209,69 @@ test_directions_are_independent (void)
   g_assert_cmpint (bench->at_ps[1], ==, alone_ps);
 }
 
+/* --- Dragonfly+ --- */
+
+/* 8 nodes of each of 6 groups, on 4 leaves with 2 spines; 2 cables between two groups. */
+#define DRAGONFLY       "dragonflyplus:6x4x2:2,speed=QDR"
+#define DRAGONFLY_GROUP 8
+
+static const char *const detours[] = { "switch.adaptive=detours", NULL };
+
+/* Alone a packet takes a shortest way: over both spines' cable to another group, four switches. */
+static void
+test_dragonfly_at_rest (void)
+{
+  static const uint32_t targets[] = { 1, 2, DRAGONFLY_GROUP, 5 * DRAGONFLY_GROUP + 3 };
+  static const uint32_t switches[] = { 1, 3, 4, 4 };
+  g_autoptr (Bench) plain = bench_fabric (DRAGONFLY, NULL, G_N_ELEMENTS (targets), NULL);
+  g_autoptr (Bench) adaptive = bench_fabric (DRAGONFLY, detours, G_N_ELEMENTS (targets), NULL);
+  const int64_t apart_ps = 10000000;
+
+  for (uint32_t at = 0; at < G_N_ELEMENTS (targets); at++) {
+    bench_send (plain, 0, targets[at], 64, (int64_t) at * apart_ps);
+    bench_send (adaptive, 0, targets[at], 64, (int64_t) at * apart_ps);
+  }
+  bench_run (plain);
+  bench_run (adaptive);
+  for (uint32_t at = 0; at < G_N_ELEMENTS (targets); at++) {
+    g_assert_cmpint (plain->at_ps[at] - at * apart_ps, ==, inline_ps (64, switches[at]));
+    g_assert_cmpint (adaptive->at_ps[at] - at * apart_ps, ==, inline_ps (64, switches[at]));
+  }
+}
+
+/* When every node of a group sends to another group, shortest ways have its two cables, 8 GB/s for
+ * eight nodes that send 3.25 GB/s each; over all groups there are ten, so that PCIe is the limit.
+ * A detour has six links instead of five. */
+static void
+test_dragonfly_detours (void)
+{
+  const uint64_t bytes = 2048 * 200;
+  g_autoptr (Bench) plain = bench_fabric (DRAGONFLY, NULL, DRAGONFLY_GROUP, NULL);
+  g_autoptr (Bench) adaptive = bench_fabric (DRAGONFLY, detours, DRAGONFLY_GROUP, NULL);
+  double cables_ps = DRAGONFLY_GROUP * 200 * (double) wire_ps (2048, QDR_GBps) / 2;
+  double pcie_all_ps = 200 * (double) pcie_ps (2048);
+  int64_t last_ps = 0, adaptive_ps = 0;
+  uint64_t sent = DRAGONFLY_GROUP * bytes;
+
+  for (uint32_t node = 0; node < DRAGONFLY_GROUP; node++) {
+    bench_send (plain, node, DRAGONFLY_GROUP + node, bytes, 0);
+    bench_send (adaptive, node, DRAGONFLY_GROUP + node, bytes, 0);
+  }
+  bench_run (plain);
+  bench_run (adaptive);
+  for (uint32_t node = 0; node < DRAGONFLY_GROUP; node++) {
+    last_ps = MAX (last_ps, plain->at_ps[node]);
+    adaptive_ps = MAX (adaptive_ps, adaptive->at_ps[node]);
+  }
+  g_assert_cmpfloat ((double) last_ps, >=, cables_ps);
+  g_assert_cmpfloat ((double) last_ps, <, 1.05 * cables_ps);
+  g_assert_cmpfloat ((double) adaptive_ps, >=, pcie_all_ps);
+  g_assert_cmpfloat ((double) adaptive_ps, <, 1.5 * pcie_all_ps);
+  g_assert_cmpuint (bench_hop_bytes (plain), ==, 5 * sent);
+  g_assert_cmpuint (bench_hop_bytes (adaptive), >, 5 * sent);
+  g_assert_cmpuint (bench_hop_bytes (adaptive), <=, 6 * sent);
+}
+
 /* Links of 10 us and buffers of one packet: a packet may follow when the one
  * before has been written out of the adapter's buffer and its credits are
  * back, at the switch a cable, a packet, its writing and the credit's latency
@@ -383,6 +446,8 @@ main (int argc, char **argv)
   g_test_add_func ("/sim/ib/error-correction", test_error_correction);
   g_test_add_func ("/sim/ib/back-to-back", test_back_to_back);
   g_test_add_func ("/sim/ib/headers", test_headers_are_counted);
+  g_test_add_func ("/sim/ib/dragonfly-at-rest", test_dragonfly_at_rest);
+  g_test_add_func ("/sim/ib/dragonfly-detours", test_dragonfly_detours);
   g_test_add_func ("/sim/ib/stream", test_stream_runs_at_pcie_speed);
   g_test_add_func ("/sim/ib/directions", test_directions_are_independent);
   g_test_add_func ("/sim/ib/credits", test_credits_pace_a_long_link);

@@ -324,6 +324,7 @@ transmit (IbNetwork *net, uint32_t index, IbPort *port, IbLane *lane, uint32_t p
   net->engine.n_hops++;
 
   packet->port = port->peer;
+  packet->flags &= (uint8_t) ~IB_FLAG_RISEN;
   if (port->to_adapter) {
     __builtin_prefetch (message_at (&net->engine, packet->message), 1);
     ib_add (net, IB_RECEIVE, &net->port[port->peer], packet_index, at_ps + sending_ps);
@@ -401,6 +402,8 @@ slow_down (IbNetwork *net, IbPair *pair)
  *
  * What follows is for switches that decide when a packet arrives. */
 
+#define IB_BUSY_LOAD (UINT64_C (1) << 40) /* of ports that would not take the packet at once */
+
 /* The order of ports at an adaptive switch: those that would take the packet at once
  * before the others, then the one with fewest blocks ahead of it, here and in
  * the buffer beyond. */
@@ -412,7 +415,7 @@ port_load (IbNetwork *net, uint32_t index, const IbPacket *packet)
 
   collect_credits (lane, net->engine.now_ps);
   goes = is_open (net, &net->port[index]) && lane->credits >= packet->blocks;
-  return (goes ? 0 : UINT64_C (1) << 40) + lane->queued_blocks + (UINT32_MAX - lane->credits);
+  return (goes ? 0 : IB_BUSY_LOAD) + lane->queued_blocks + (UINT32_MAX - lane->credits);
 }
 
 /* Of the ports that begin a shortest way the least loaded; the table's own
@@ -443,14 +446,102 @@ adaptive_port (IbNetwork *net, uint32_t at_switch, const IbPacket *packet, uint3
   return best;
 }
 
+/* --- Detours through another group of a Dragonfly+ --- */
+
+/* What a packet would have before it at a port of a switch, itself included. */
+static uint64_t
+blocks_ahead (const IbNetwork *net, uint32_t index, const IbPacket *packet)
+{
+  const IbLane *lane = ib_lane (net, index, packet->vl);
+
+  return lane->queued_blocks + (net->buffer_blocks - lane->credits) + packet->blocks;
+}
+
+/* Of a set of ports the least loaded, of equal ones the first from `first` on, around;
+ * PACKET_NONE: the set is empty. */
+static uint32_t
+least_loaded (IbNetwork *net, const uint64_t *set, uint32_t n_words, uint32_t first_port,
+              uint32_t first, const IbPacket *packet)
+{
+  uint32_t best = PACKET_NONE, best_turn = 0;
+  uint64_t best_load = 0;
+
+  for (uint32_t word = 0; word < n_words; word++)
+    for (uint64_t bits = set[word]; bits != 0; bits &= bits - 1) {
+      uint32_t number = word * 64 + (uint32_t) __builtin_ctzll (bits);
+      uint32_t turn = (number + 64 * n_words - first) % (64 * n_words);
+      uint64_t load = port_load (net, first_port + number - 1, packet);
+
+      if (best == PACKET_NONE || load < best_load || (load == best_load && turn < best_turn)) {
+        best = first_port + number - 1;
+        best_load = load;
+        best_turn = turn;
+      }
+    }
+  return best;
+}
+
+/* A number that looks random and is the same in every run, from what differs between packets. */
+static uint32_t
+chance (const IbNetwork *net, const IbPacket *packet)
+{
+  uint64_t key = (uint64_t) net->engine.now_ps ^ (uint64_t) packet->port << 40 ^
+                 (uint64_t) packet->destination << 20;
+
+  key = (key ^ key >> 31) * UINT64_C (0x9e3779b97f4a7c15);
+  return (uint32_t) (key >> 32);
+}
+
+/* The least loaded port of a shortest way, or of a detour when much more waits there.  Only a
+ * packet that has not been in another group yet may take a detour; one that leaves a
+ * third group rises to the lane on which nothing waits for lane 0. */
+static uint32_t
+detour_port (IbNetwork *net, uint32_t at_switch, IbPacket *packet, const IbPort *in, uint32_t own)
+{
+  const RouteForwarding *tables = net->tables;
+  uint32_t home = net->home[packet->destination], number = own - in->first + 1, best, other;
+  uint32_t n_words = tables->group_words;
+  size_t index;
+  bool came_over;
+
+  if (home == at_switch || home == PACKET_NONE)
+    return own;
+  index = ((size_t) at_switch * tables->n_switches + home) * n_words;
+  came_over = tables->is_global[packet->port];
+  /* From here all shortest ways begin with a cable between groups, or none does. */
+  best = least_loaded (net, &tables->group[index], n_words, in->first, number, packet);
+  g_assert (best != PACKET_NONE);
+  if (came_over && tables->is_global[best]) {
+    packet->vl++;
+    packet->flags |= IB_FLAG_RISEN;
+    best = least_loaded (net, &tables->group[index], n_words, in->first, number, packet);
+  }
+  if (came_over || port_load (net, best, packet) < IB_BUSY_LOAD)
+    return best;
+  other = least_loaded (net, &tables->detour[index], n_words, in->first,
+                        chance (net, packet) % (64 * n_words), packet);
+  return other != PACKET_NONE &&
+                 blocks_ahead (net, best, packet) >
+                     net->parameters->switches.detour_factor * blocks_ahead (net, other, packet)
+             ? other
+             : best;
+}
+
+/* The lane of the buffer that a packet is in. */
+static inline uint32_t
+buffer_vl (const IbPacket *packet)
+{
+  return packet->vl - ((packet->flags & IB_FLAG_RISEN) != 0);
+}
+
 /* It goes out through `out` now, or waits. */
 static void
 enter_switch (IbNetwork *net, uint32_t packet_index, uint32_t out)
 {
   IbPacket *packet = &net->packet[packet_index];
   IbPort *port = &net->port[out];
-  uint32_t vl = packet->vl, blocks = packet->blocks, in = packet->port;
-  IbLane *lane = ib_lane (net, out, vl);
+  uint32_t vl = buffer_vl (packet), blocks = packet->blocks, in = packet->port;
+  IbLane *lane = ib_lane (net, out, packet->vl);
   IbInput *input = ib_input (net, in);
   int64_t *slot;
 
@@ -478,7 +569,8 @@ arrive (IbNetwork *net, uint32_t packet_index)
 
   g_assert (number != ROUTE_NO_PORT);
   if (net->adaptive)
-    out = adaptive_port (net, at_switch, packet, in->first, out);
+    out = net->tables->detour != NULL ? detour_port (net, at_switch, packet, in, out)
+                                      : adaptive_port (net, at_switch, packet, in->first, out);
   starts_ps =
       start_ps (net, &net->port[out], in->ps_q32, packet, net->engine.now_ps, packet->time_ps);
   if (starts_ps > net->engine.now_ps) {
@@ -1186,12 +1278,13 @@ leave (IbNetwork *net, uint32_t index, IbPort *port, uint32_t vl, uint32_t input
   uint32_t packet_index = take_head (net, port, lane, vl, input, survey);
 
   if (port->is_switch) {
-    uint32_t blocks = net->packet[packet_index].blocks;
+    const IbPacket *packet = &net->packet[packet_index];
+    uint32_t blocks = packet->blocks, in_vl = ib_arrivals (net) ? buffer_vl (packet) : vl;
 
     use_claim (net, ib_input (net, port->first + input), index - port->first);
     transmit (net, index, port, lane, packet_index);
     *slot = port->free_ps;
-    return_credits (net, port->first + input, vl, blocks, port->free_ps);
+    return_credits (net, port->first + input, in_vl, blocks, port->free_ps);
   } else {
     transmit (net, index, port, lane, packet_index);
     if (input == IB_QUEUE_DATA) {
