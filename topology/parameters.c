@@ -337,6 +337,21 @@ static const Row rows[] = {
   { "hca", "read_ahead", AT (hca.read_ahead), TOPO_UNIT_COUNT,
     { NULL, "4" }, "1", "255",
     "Packets read from memory before the link takes them, per port and VL; guess" },
+  { "hca", "turn", AT (hca.turn_packets), TOPO_UNIT_COUNT,
+    { NULL, "4" }, "1", "65535",
+    "Packets of a request that a queue pair sends before it is the next one's turn; guess: several,\n"
+    "as linear all-to-alls of two packets take hardly longer than those of one [M]" },
+  { "hca", "contexts", AT (hca.contexts), TOPO_UNIT_COUNT,
+    { NULL, "128" }, "0", "16777216",
+    "Contexts of queue pairs that an adapter holds for sending, and as many for receiving, those used\n"
+    "last; others are fetched from memory; 0: it holds all; guess: ConnectX of 2009" },
+  { "hca", "context_miss", AT (hca.context_miss_ps), TOPO_UNIT_TIME,
+    { NULL, "6.8 us" }, "0 ns", "1 ms",
+    "To fetch one: reads over PCIe that depend on each other; calibrated: pairwise all-to-alls of 10 B\n"
+    "on full nodes, 48 us a step [M] validation/reports/infiniband.md" },
+  { "hca", "context_fetches", AT (hca.context_fetches), TOPO_UNIT_COUNT,
+    { NULL, "1" }, "1", "255",
+    "Fetches under way at a time, for sending and for receiving; guess" },
 
   { "congestion", "control", AT (congestion.is_on), TOPO_UNIT_BOOLEAN,
     { NULL, "false" }, NULL, NULL,

@@ -135,6 +135,10 @@ typedef struct {
     int64_t message_gap_ps;      /* between two work requests of one adapter, either direction */
     uint64_t buffer_bytes;       /* input buffer of an adapter's port, as switch_buffer */
     uint64_t read_ahead;         /* packets read from memory before the link takes them, per VL */
+    uint64_t turn_packets;       /* that a queue pair sends in its turn */
+    uint64_t contexts;           /* of connections, that an adapter holds; 0: all */
+    int64_t context_miss_ps;     /* to fetch another */
+    uint64_t context_fetches;    /* under way at a time */
   } hca;
 
   /* OpenSM's cc_* options, without their prefixes */
