@@ -352,7 +352,7 @@ topo_machine_default_cores (TopoMachine *machine)
 gboolean
 topo_machine_set_ranks_per_node (TopoMachine *machine, uint32_t n_ranks, GError **error)
 {
-  uint32_t most = machine->node != NULL ? machine->node->n_cores : TOPO_MAX_RANKS_PER_NODE;
+  uint32_t most = machine->node != NULL ? machine->node->n_cores : TOPO_MAX_TORUS_RANKS;
 
   if (n_ranks < 1 || n_ranks > most) {
     g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
@@ -419,7 +419,7 @@ os_before (const TopoNode *node, uint32_t core, uint32_t other)
 typedef struct {
   uint8_t core[TOPO_MAX_RANKS_PER_NODE];
   uint32_t n;
-  uint64_t taken; /* bit per core */
+  bool is_taken[TOPO_MAX_RANKS_PER_NODE]; /* of a core */
 } List;
 
 /* Gives the slots the listed cores, then the others. */
@@ -430,7 +430,7 @@ use_list (TopoMachine *machine, const List *list)
 
   memcpy (machine->slot_core, list->core, list->n);
   for (uint32_t core = 0; core < machine->node->n_cores; core++)
-    if (!(list->taken >> core & 1))
+    if (!list->is_taken[core])
       machine->slot_core[slot++] = (uint8_t) core;
   machine->ranks_per_node = list->n;
 }
@@ -452,7 +452,7 @@ topo_machine_set_cores (TopoMachine *machine, const char *cores, GError **error)
     bool (*before) (const TopoNode *, uint32_t, uint32_t) =
         *cores == 'o' ? os_before : scatters_before;
 
-    /* Insertion: nodes have at most 64 cores. */
+    /* Insertion: nodes have few cores. */
     for (uint32_t core = 0; core < node->n_cores; core++) {
       uint32_t at = core;
 
@@ -483,12 +483,12 @@ topo_machine_set_cores (TopoMachine *machine, const char *cores, GError **error)
                      node->source, node->n_cores - 1);
         return FALSE;
       }
-      if (list.taken >> core & 1) {
+      if (list.is_taken[core]) {
         g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
                      "core %" G_GUINT64_FORMAT " appears twice", core);
         return FALSE;
       }
-      list.taken |= UINT64_C (1) << core;
+      list.is_taken[core] = true;
       list.core[list.n++] = (uint8_t) core;
     }
   }
@@ -517,7 +517,7 @@ topo_machine_set_pattern (TopoMachine *machine, uint32_t pattern, GError **error
     return FALSE;
   }
   for (uint32_t slot = 0; slot < list.n; slot++)
-    list.taken |= UINT64_C (1) << list.core[slot];
+    list.is_taken[list.core[slot]] = true;
   use_list (machine, &list);
   return TRUE;
 }
@@ -616,11 +616,12 @@ load_file (TopoMachine *machine, GKeyFile *file, const char *path, const char *f
   if (cores != NULL && !topo_machine_set_cores (machine, cores, error))
     return prefix_key (path, "cores", error);
   if (ranks != NULL) {
+    uint32_t most = machine->node != NULL ? TOPO_MAX_RANKS_PER_NODE : TOPO_MAX_TORUS_RANKS;
     guint64 n_ranks;
 
-    if (!g_ascii_string_to_unsigned (ranks, 10, 1, TOPO_MAX_RANKS_PER_NODE, &n_ranks, NULL)) {
-      g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE, "expected 1 to %d, found \"%s\"",
-                   TOPO_MAX_RANKS_PER_NODE, ranks);
+    if (!g_ascii_string_to_unsigned (ranks, 10, 1, most, &n_ranks, NULL)) {
+      g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE, "expected 1 to %u, found \"%s\"", most,
+                   ranks);
       return prefix_key (path, "ranks_per_node", error);
     }
     if (!topo_machine_set_ranks_per_node (machine, (uint32_t) n_ranks, error))
@@ -773,8 +774,8 @@ topo_machine_print (const TopoMachine *machine)
                             "spec = %s\n"
                             "# Slots for ranks on each node, 1 to %d\n"
                             "ranks_per_node = %u\n",
-                            topo_shape_nodes (&machine->shape), machine->spec,
-                            TOPO_MAX_RANKS_PER_NODE, machine->ranks_per_node);
+                            topo_shape_nodes (&machine->shape), machine->spec, TOPO_MAX_TORUS_RANKS,
+                            machine->ranks_per_node);
   }
   topo_parameters_print_noted (&machine->parameters, notes, n_notes, text);
   return g_string_free (text, FALSE);

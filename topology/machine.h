@@ -37,7 +37,8 @@ typedef enum {
 } TopoError;
 GQuark topo_error_quark (void);
 
-#define TOPO_MAX_RANKS_PER_NODE 64
+#define TOPO_MAX_RANKS_PER_NODE 256 /* a slot is a byte wherever it is stored */
+#define TOPO_MAX_TORUS_RANKS    64  /* the hardware threads of a Blue Gene/Q node */
 
 typedef struct {
   char *spec;              /* canonical: what was asked for, e.g. bgq:4x4x4x4x2; of a fabric
@@ -49,7 +50,7 @@ typedef struct {
   TopoNode *node;          /* fabric: the inside of every node; NULL: a torus */
   bool node_by_default;    /* fabric: neither the spec nor the machine file named a node */
   char **hosts;            /* [n_nodes] names that beat those of the fabric; NULL: none do */
-  uint32_t ranks_per_node; /* 1..64; how many slots each node offers */
+  uint32_t ranks_per_node; /* how many slots each node offers */
   uint8_t slot_core[TOPO_MAX_RANKS_PER_NODE]; /* fabric: core of a slot; each core once */
   TopoParameters parameters;
   GHashTable *files; /* absolute path -> SHA-256 of the regular files that the fabric and the node
@@ -85,7 +86,7 @@ bool topo_machine_assumes_node (const TopoMachine *machine);
  * an assumed node, adapters that are newer than it, parameters of an older generation. */
 void topo_machine_assumptions (const TopoMachine *machine, GPtrArray *lines);
 
-/* Slots of each node: 1..64, on a fabric at most the node's cores. */
+/* Slots of each node: 1..64 on a torus, 1 to the node's cores on a fabric. */
 gboolean topo_machine_set_ranks_per_node (TopoMachine *machine, uint32_t n_ranks, GError **error);
 
 /* Which core each slot of a fabric's nodes is.  A list ("0,2,4-7") also sets how

@@ -193,7 +193,7 @@ test_bad_files (Files *files, gconstpointer unused G_GNUC_UNUSED)
     { "[machine]\nspec = systemg\nnode = none.xml\n", NULL, ":3: ", "none.xml" },
     { "[machine]\nspec = systemg\nnode = tables.dump\n", NULL, ":3: ", "tables.dump" },
     { "[machine]\nspec = systemg\nranks_per_node = 9\n", NULL, ":3: ", "8 cores" },
-    { "[machine]\nspec = systemg\nranks_per_node = 0\n", NULL, ":3: ", "1 to 64" },
+    { "[machine]\nspec = systemg\nranks_per_node = 0\n", NULL, ":3: ", "1 to 256" },
     { "[machine]\nspec = systemg\ncores = 0,8\n", NULL, ":3: ", "cores 0 to 7" },
     { "[machine]\nspec = systemg\ncores = 0,1,0\n", NULL, ":3: ", "twice" },
     { "[machine]\nspec = systemg\ncores = 3-1\n", NULL, ":3: ", "3-1" },

@@ -79,7 +79,7 @@ typedef struct {
 typedef struct {
   uint8_t core[TOPO_MAX_RANKS_PER_NODE];
   uint32_t n;
-  uint64_t seen; /* bit per core */
+  bool is_seen[TOPO_MAX_RANKS_PER_NODE]; /* of a core */
 } Cores;
 
 /* Overwrites comments with blanks; line ends stay. */
@@ -213,9 +213,9 @@ read_part (Cores *cores, const char *part, const TopoNode *node, const TopoObjec
         return FALSE;
       }
     }
-    if (!(cores->seen >> core & 1))
+    if (!cores->is_seen[core])
       cores->core[cores->n++] = (uint8_t) core;
-    cores->seen |= UINT64_C (1) << core;
+    cores->is_seen[core] = true;
   }
   return TRUE;
 }

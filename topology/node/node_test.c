@@ -430,9 +430,9 @@ static void
 test_impossible_machines (void)
 {
   GError *error = NULL;
-  TopoNode *node = node_fixture_synthetic ("pack:5 core:13 pu:1", &error);
+  TopoNode *node = node_fixture_synthetic ("pack:1 core:257 pu:1", &error);
 
-  assert_refused (node, error, TOPO_ERROR_RANGE, "65 cores; a node has at most 64");
+  assert_refused (node, error, TOPO_ERROR_RANGE, "257 cores; a node has at most 256");
   error = NULL;
   node = node_fixture_synthetic ("pack:2 pu:2", &error);
   assert_refused (node, error, TOPO_ERROR_RANGE, "the machine has no cores");
@@ -462,13 +462,13 @@ test_hwloc1 (void)
 
 /* The most that is allowed. */
 static void
-test_64_cores (void)
+test_256_cores (void)
 {
-  g_autoptr (TopoNode) node = node_fixture_of ("pack:2 numa:2 l3:2(size=16777216) core:8 pu:2");
+  g_autoptr (TopoNode) node = node_fixture_of ("pack:2 numa:4 l3:4(size=16777216) core:8 pu:2");
 
   assert_sound (node);
-  g_assert_cmpuint (node->n_cores, ==, 64);
-  g_assert_cmpuint (node->n_memories, ==, 4);
+  g_assert_cmpuint (node->n_cores, ==, 256);
+  g_assert_cmpuint (node->n_memories, ==, 8);
 }
 
 int
@@ -483,7 +483,7 @@ main (int argc, char **argv)
   g_test_add_func ("/topology/node/haswell", test_haswell);
   g_test_add_func ("/topology/node/no-packages", test_machine_without_packages);
   g_test_add_func ("/topology/node/nested-caches", test_nested_caches);
-  g_test_add_func ("/topology/node/64-cores", test_64_cores);
+  g_test_add_func ("/topology/node/256-cores", test_256_cores);
   g_test_add_func ("/topology/node/hwloc1", test_hwloc1);
   g_test_add_func ("/topology/node/print", test_print);
   g_test_add_func ("/topology/node/hwloc3", test_hwloc3_is_refused_by_name);
