@@ -7,6 +7,7 @@
 #include "topology/keyfile.h"
 #include "topology/machine_private.h"
 #include "topology/mapping/aggregation.h"
+#include "topology/node/processor.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -528,6 +529,7 @@ topo_machine_set_pattern (TopoMachine *machine, uint32_t pattern, GError **error
  *   spec = fabric:X5.topofile     paths are relative to the machine file
  *   routes = ftree                fabrics only, as the next one and `cores`
  *   node = harpertown
+ *   threads = 1
  *   ranks_per_node = 4
  *   cores = 0,4,2,6
  *
@@ -565,11 +567,13 @@ load_file (TopoMachine *machine, GKeyFile *file, const char *path, const char *f
            GError **error)
 {
   static const char *const own_groups[] = { MACHINE_GROUP, NULL };
-  static const char *const known[] = { "spec", "routes", "node", "ranks_per_node", "cores", NULL };
+  static const char *const known[] = { "spec",           "routes", "node", "threads",
+                                       "ranks_per_node", "cores",  NULL };
   g_auto (GStrv) keys = g_key_file_get_keys (file, MACHINE_GROUP, NULL, NULL);
   g_autofree char *spec = value_of (file, "spec"), *routes = value_of (file, "routes");
   g_autofree char *node = value_of (file, "node"), *cores = value_of (file, "cores");
   g_autofree char *ranks = value_of (file, "ranks_per_node");
+  g_autofree char *threads = value_of (file, "threads");
   gboolean made = FALSE;
 
   for (gsize at = 0; keys != NULL && keys[at] != NULL; at++)
@@ -605,12 +609,15 @@ load_file (TopoMachine *machine, GKeyFile *file, const char *path, const char *f
     if (node != NULL && machine->node == NULL &&
         !topo_fabric_set_node (machine, node, folder, error))
       return prefix_key (path, "node", error);
+    if (threads != NULL && machine->threads_per_core == 0 &&
+        !topo_fabric_set_threads (machine, threads, error))
+      return prefix_key (path, "threads", error);
     if (!topo_fabric_finish (machine, error))
-      return FALSE;
-  } else if (routes != NULL || node != NULL) {
+      return threads != NULL ? prefix_key (path, "threads", error) : FALSE;
+  } else if (routes != NULL || node != NULL || threads != NULL) {
     g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "only fabrics have it, %s is a torus",
                  machine->spec);
-    return prefix_key (path, routes != NULL ? "routes" : "node", error);
+    return prefix_key (path, routes != NULL ? "routes" : node != NULL ? "node" : "threads", error);
   }
 
   if (cores != NULL && !topo_machine_set_cores (machine, cores, error))
@@ -717,7 +724,13 @@ print_fabric (const TopoMachine *machine, GString *text)
   g_autofree char *routes = topo_fabric_print_path (machine->routes);
   g_autofree char *node = topo_fabric_print_path (machine->node->source);
   g_autofree char *picture = topo_node_print (machine->node);
+  g_autoptr (GString) names = g_string_new ("# ");
 
+  for (gsize at = 0; topo_processor_names ()[at] != NULL; at++)
+    g_string_append_printf (names, "%s,%s", topo_processor_names ()[at],
+                            at % 7 == 6 ? "\n# " : " ");
+  g_string_truncate (names, names->len - strlen ("\n# "));
+  g_string_append_c (names, '\n');
   g_string_append_printf (text,
                           "# A machine file: edit any number and give the file's path as"
                           " the machine.\n# Origins: [S] sources and standards, [M] measured,"
@@ -730,10 +743,9 @@ print_fabric (const TopoMachine *machine, GString *text)
                           " dumped tables;\n"
                           "# any of them after layers: on as many lanes as avoid deadlock\n"
                           "routes = %s\n"
-                          "# harpertown, sandybridge, or the path of hwloc's XML;"
-                          " cores are numbered as hwloc does:\n",
+                          "%s# or the path of hwloc's XML; cores are numbered as hwloc does:\n",
                           topo_shape_nodes (&machine->shape), fabric->n_hosts, fabric->n_switches,
-                          fabric->n_links, spec, routes);
+                          fabric->n_links, spec, routes, names->str);
   /* Lines of a picture as comments. */
   g_auto (GStrv) lines = g_strsplit (picture, "\n", -1);
 
@@ -742,10 +754,14 @@ print_fabric (const TopoMachine *machine, GString *text)
       g_string_append_printf (text, "#   %s\n", lines[at]);
   g_string_append_printf (text,
                           "node = %s\n"
+                          "# Hardware threads of each core that are slots; above 1 the numbers of"
+                          " cores are theirs\n"
+                          "threads = %u\n"
                           "# Slots for ranks on each node, 1 to %u\n"
                           "ranks_per_node = %u\n"
                           "# Core of each slot: a list, compact, scatter or os\n",
-                          node, machine->node->n_cores, machine->ranks_per_node);
+                          node, machine->threads_per_core, machine->node->n_cores,
+                          machine->ranks_per_node);
   g_string_append (text, "cores = ");
   for (uint32_t slot = 0; slot < machine->node->n_cores; slot++)
     g_string_append_printf (text, "%s%u", slot > 0 ? "," : "", machine->slot_core[slot]);
@@ -756,12 +772,19 @@ char *
 topo_machine_print (const TopoMachine *machine)
 {
   GString *text = g_string_new (NULL);
-  uint32_t n_notes = 0;
-  const TopoParameterNote *notes = NULL;
+  g_autoptr (GArray) notes = g_array_new (FALSE, FALSE, sizeof (TopoParameterNote));
+  g_autoptr (GPtrArray) of_processor = NULL;
 
   if (machine->fabric != NULL) {
+    uint32_t n_notes;
+    const TopoParameterNote *of_kind = topo_fabric_notes (machine->spec, &n_notes);
+
     print_fabric (machine, text);
-    notes = topo_fabric_notes (machine->spec, &n_notes);
+    of_processor = topo_processor_notes (machine->node);
+    for (guint at = 0; at < of_processor->len; at++)
+      g_array_append_vals (notes, of_processor->pdata[at], 1);
+    if (n_notes > 0)
+      g_array_append_vals (notes, of_kind, n_notes);
   } else {
     g_string_append_printf (text,
                             "# A machine file: edit any number and give the file's path as"
@@ -777,6 +800,7 @@ topo_machine_print (const TopoMachine *machine)
                             topo_shape_nodes (&machine->shape), machine->spec, TOPO_MAX_TORUS_RANKS,
                             machine->ranks_per_node);
   }
-  topo_parameters_print_noted (&machine->parameters, notes, n_notes, text);
+  topo_parameters_print_noted (&machine->parameters, (const TopoParameterNote *) notes->data,
+                               notes->len, text);
   return g_string_free (text, FALSE);
 }
