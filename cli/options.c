@@ -78,7 +78,9 @@ cli_add_machine_detail_options (GOptionContext *context, CliMachineOptions *opti
 {
   const GOptionEntry entries[] = {
     { "ranks-per-node", 0, 0, G_OPTION_ARG_INT, &options->ranks_per_node,
-      "Slots for ranks on each node, 1 to 64 (default: what the machine says, else 1)", "N" },
+      "Slots for ranks on each node: on a torus 1 to 64, on a fabric to the node's cores (default: what the "
+      "machine says, else 1)",
+      "N" },
     { "cores", 0, 0, G_OPTION_ARG_STRING, &options->cores,
       "Which cores the slots of a fabric's nodes are: 0,2,4-7 in the order of the slots, compact "
       "(default), scatter or os",

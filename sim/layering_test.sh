@@ -30,7 +30,7 @@ tools: base mpi topology routing traces sim predictors study validation cli
 
 # subfolder: the subfolders of the same room that it may use besides itself.
 subfolders='
-topology/fabric:
+topology/fabric: node
 topology/node:
 topology/recipe: mapping
 topology/launcher: mapping fabric

@@ -98,9 +98,12 @@ add_fabric (GChecksum *sum, const TopoMachine *machine, const RouteForwarding *t
 
     add_row (sum,
              (const uint32_t[]){ it->kind, it->level, it->parent, it->first_core, it->n_cores,
-                                 (uint32_t) it->cache_bytes, (uint32_t) (it->cache_bytes >> 32) },
-             7);
+                                 (uint32_t) it->cache_bytes, (uint32_t) (it->cache_bytes >> 32),
+                                 it->is_hbm },
+             8);
   }
+  if (machine->node->first_thread != NULL)
+    add_row (sum, machine->node->first_thread, machine->node->n_cores);
   add_number (sum, "adapter", machine->node->adapter);
 }
 
@@ -181,7 +184,7 @@ typedef struct SimRunning {
 /* --- Saving and loading --- */
 
 #define MAX_THREADS 1024u
-#define DUMP_KIND   "hopcast checkpoint 3"
+#define DUMP_KIND   "hopcast checkpoint 4"
 
 static bool
 is_same (BaseDump *dump, const char *mine, char **theirs)

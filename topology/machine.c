@@ -7,6 +7,7 @@
 #include "topology/keyfile.h"
 #include "topology/machine_private.h"
 #include "topology/mapping/aggregation.h"
+#include "topology/node/processor.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -372,7 +373,7 @@ topo_machine_default_cores (TopoMachine *machine)
 gboolean
 topo_machine_set_ranks_per_node (TopoMachine *machine, uint32_t n_ranks, GError **error)
 {
-  uint32_t most = machine->node != NULL ? machine->node->n_cores : TOPO_MAX_RANKS_PER_NODE;
+  uint32_t most = machine->node != NULL ? machine->node->n_cores : TOPO_MAX_TORUS_RANKS;
 
   if (n_ranks < 1 || n_ranks > most) {
     g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
@@ -439,7 +440,7 @@ os_before (const TopoNode *node, uint32_t core, uint32_t other)
 typedef struct {
   uint8_t core[TOPO_MAX_RANKS_PER_NODE];
   uint32_t n;
-  uint64_t taken; /* bit per core */
+  bool is_taken[TOPO_MAX_RANKS_PER_NODE]; /* of a core */
 } List;
 
 /* Gives the slots the listed cores, then the others. */
@@ -450,7 +451,7 @@ use_list (TopoMachine *machine, const List *list)
 
   memcpy (machine->slot_core, list->core, list->n);
   for (uint32_t core = 0; core < machine->node->n_cores; core++)
-    if (!(list->taken >> core & 1))
+    if (!list->is_taken[core])
       machine->slot_core[slot++] = (uint8_t) core;
   machine->ranks_per_node = list->n;
 }
@@ -472,7 +473,7 @@ topo_machine_set_cores (TopoMachine *machine, const char *cores, GError **error)
     bool (*before) (const TopoNode *, uint32_t, uint32_t) =
         *cores == 'o' ? os_before : scatters_before;
 
-    /* Insertion: nodes have at most 64 cores. */
+    /* Insertion: nodes have few cores. */
     for (uint32_t core = 0; core < node->n_cores; core++) {
       uint32_t at = core;
 
@@ -503,12 +504,12 @@ topo_machine_set_cores (TopoMachine *machine, const char *cores, GError **error)
                      node->source, node->n_cores - 1);
         return FALSE;
       }
-      if (list.taken >> core & 1) {
+      if (list.is_taken[core]) {
         g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
                      "core %" G_GUINT64_FORMAT " appears twice", core);
         return FALSE;
       }
-      list.taken |= UINT64_C (1) << core;
+      list.is_taken[core] = true;
       list.core[list.n++] = (uint8_t) core;
     }
   }
@@ -537,7 +538,7 @@ topo_machine_set_pattern (TopoMachine *machine, uint32_t pattern, GError **error
     return FALSE;
   }
   for (uint32_t slot = 0; slot < list.n; slot++)
-    list.taken |= UINT64_C (1) << list.core[slot];
+    list.is_taken[list.core[slot]] = true;
   use_list (machine, &list);
   return TRUE;
 }
@@ -548,6 +549,7 @@ topo_machine_set_pattern (TopoMachine *machine, uint32_t pattern, GError **error
  *   spec = fabric:X5.topofile     paths are relative to the machine file
  *   routes = ftree                fabrics only, as the next one and `cores`
  *   node = harpertown
+ *   threads = 1
  *   ranks_per_node = 4
  *   cores = 0,4,2,6
  *
@@ -585,11 +587,13 @@ load_file (TopoMachine *machine, GKeyFile *file, const char *path, const char *f
            GError **error)
 {
   static const char *const own_groups[] = { MACHINE_GROUP, NULL };
-  static const char *const known[] = { "spec", "routes", "node", "ranks_per_node", "cores", NULL };
+  static const char *const known[] = { "spec",           "routes", "node", "threads",
+                                       "ranks_per_node", "cores",  NULL };
   g_auto (GStrv) keys = g_key_file_get_keys (file, MACHINE_GROUP, NULL, NULL);
   g_autofree char *spec = value_of (file, "spec"), *routes = value_of (file, "routes");
   g_autofree char *node = value_of (file, "node"), *cores = value_of (file, "cores");
   g_autofree char *ranks = value_of (file, "ranks_per_node");
+  g_autofree char *threads = value_of (file, "threads");
   gboolean made = FALSE;
 
   for (gsize at = 0; keys != NULL && keys[at] != NULL; at++)
@@ -625,22 +629,26 @@ load_file (TopoMachine *machine, GKeyFile *file, const char *path, const char *f
     if (node != NULL && machine->node == NULL &&
         !topo_fabric_set_node (machine, node, folder, error))
       return prefix_key (path, "node", error);
+    if (threads != NULL && machine->threads_per_core == 0 &&
+        !topo_fabric_set_threads (machine, threads, error))
+      return prefix_key (path, "threads", error);
     if (!topo_fabric_finish (machine, error))
-      return FALSE;
-  } else if (routes != NULL || node != NULL) {
+      return threads != NULL ? prefix_key (path, "threads", error) : FALSE;
+  } else if (routes != NULL || node != NULL || threads != NULL) {
     g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "only fabrics have it, %s is a torus",
                  machine->spec);
-    return prefix_key (path, routes != NULL ? "routes" : "node", error);
+    return prefix_key (path, routes != NULL ? "routes" : node != NULL ? "node" : "threads", error);
   }
 
   if (cores != NULL && !topo_machine_set_cores (machine, cores, error))
     return prefix_key (path, "cores", error);
   if (ranks != NULL) {
+    uint32_t most = machine->node != NULL ? TOPO_MAX_RANKS_PER_NODE : TOPO_MAX_TORUS_RANKS;
     guint64 n_ranks;
 
-    if (!g_ascii_string_to_unsigned (ranks, 10, 1, TOPO_MAX_RANKS_PER_NODE, &n_ranks, NULL)) {
-      g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE, "expected 1 to %d, found \"%s\"",
-                   TOPO_MAX_RANKS_PER_NODE, ranks);
+    if (!g_ascii_string_to_unsigned (ranks, 10, 1, most, &n_ranks, NULL)) {
+      g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE, "expected 1 to %u, found \"%s\"", most,
+                   ranks);
       return prefix_key (path, "ranks_per_node", error);
     }
     if (!topo_machine_set_ranks_per_node (machine, (uint32_t) n_ranks, error))
@@ -737,7 +745,13 @@ print_fabric (const TopoMachine *machine, GString *text)
   g_autofree char *routes = topo_fabric_print_path (machine->routes);
   g_autofree char *node = topo_fabric_print_path (machine->node->source);
   g_autofree char *picture = topo_node_print (machine->node);
+  g_autoptr (GString) names = g_string_new ("# ");
 
+  for (gsize at = 0; topo_processor_names ()[at] != NULL; at++)
+    g_string_append_printf (names, "%s,%s", topo_processor_names ()[at],
+                            at % 7 == 6 ? "\n# " : " ");
+  g_string_truncate (names, names->len - strlen ("\n# "));
+  g_string_append_c (names, '\n');
   g_string_append_printf (text,
                           "# A machine file: edit any number and give the file's path as"
                           " the machine.\n# Origins: [S] sources and standards, [M] measured,"
@@ -750,10 +764,9 @@ print_fabric (const TopoMachine *machine, GString *text)
                           " dumped tables;\n"
                           "# any of them after layers: on as many lanes as avoid deadlock\n"
                           "routes = %s\n"
-                          "# harpertown, sandybridge, or the path of hwloc's XML;"
-                          " cores are numbered as hwloc does:\n",
+                          "%s# or the path of hwloc's XML; cores are numbered as hwloc does:\n",
                           topo_shape_nodes (&machine->shape), fabric->n_hosts, fabric->n_switches,
-                          fabric->n_links, spec, routes);
+                          fabric->n_links, spec, routes, names->str);
   /* Lines of a picture as comments. */
   g_auto (GStrv) lines = g_strsplit (picture, "\n", -1);
 
@@ -762,10 +775,14 @@ print_fabric (const TopoMachine *machine, GString *text)
       g_string_append_printf (text, "#   %s\n", lines[at]);
   g_string_append_printf (text,
                           "node = %s\n"
+                          "# Hardware threads of each core that are slots; above 1 the numbers of"
+                          " cores are theirs\n"
+                          "threads = %u\n"
                           "# Slots for ranks on each node, 1 to %u\n"
                           "ranks_per_node = %u\n"
                           "# Core of each slot: a list, compact, scatter or os\n",
-                          node, machine->node->n_cores, machine->ranks_per_node);
+                          node, machine->threads_per_core, machine->node->n_cores,
+                          machine->ranks_per_node);
   g_string_append (text, "cores = ");
   for (uint32_t slot = 0; slot < machine->node->n_cores; slot++)
     g_string_append_printf (text, "%s%u", slot > 0 ? "," : "", machine->slot_core[slot]);
@@ -776,12 +793,19 @@ char *
 topo_machine_print (const TopoMachine *machine)
 {
   GString *text = g_string_new (NULL);
-  uint32_t n_notes = 0;
-  const TopoParameterNote *notes = NULL;
+  g_autoptr (GArray) notes = g_array_new (FALSE, FALSE, sizeof (TopoParameterNote));
+  g_autoptr (GPtrArray) of_processor = NULL;
 
   if (machine->fabric != NULL) {
+    uint32_t n_notes;
+    const TopoParameterNote *of_kind = topo_fabric_notes (machine, &n_notes);
+
     print_fabric (machine, text);
-    notes = topo_fabric_notes (machine, &n_notes);
+    of_processor = topo_processor_notes (machine->node);
+    for (guint at = 0; at < of_processor->len; at++)
+      g_array_append_vals (notes, of_processor->pdata[at], 1);
+    if (n_notes > 0)
+      g_array_append_vals (notes, of_kind, n_notes);
   } else {
     g_string_append_printf (text,
                             "# A machine file: edit any number and give the file's path as"
@@ -794,9 +818,10 @@ topo_machine_print (const TopoMachine *machine)
                             "spec = %s\n"
                             "# Slots for ranks on each node, 1 to %d\n"
                             "ranks_per_node = %u\n",
-                            topo_shape_nodes (&machine->shape), machine->spec,
-                            TOPO_MAX_RANKS_PER_NODE, machine->ranks_per_node);
+                            topo_shape_nodes (&machine->shape), machine->spec, TOPO_MAX_TORUS_RANKS,
+                            machine->ranks_per_node);
   }
-  topo_parameters_print_noted (&machine->parameters, notes, n_notes, text);
+  topo_parameters_print_noted (&machine->parameters, (const TopoParameterNote *) notes->data,
+                               notes->len, text);
   return g_string_free (text, FALSE);
 }

@@ -38,19 +38,22 @@ typedef enum {
 } TopoError;
 GQuark topo_error_quark (void);
 
-#define TOPO_MAX_RANKS_PER_NODE 64
+#define TOPO_MAX_RANKS_PER_NODE 256 /* a slot is a byte wherever it is stored */
+#define TOPO_MAX_TORUS_RANKS    64  /* the hardware threads of a Blue Gene/Q node */
 
 typedef struct {
-  char *spec;              /* canonical: what was asked for, e.g. bgq:4x4x4x4x2; of a fabric
+  char *spec;                /* canonical: what was asked for, e.g. bgq:4x4x4x4x2; of a fabric
                               with those options that are not the default */
-  bool is_bgq;             /* E doubles; midplanes, racks and PAMI's block rules apply */
-  TopoFabric *fabric;      /* switches and cables; NULL: a torus */
-  char *routes;            /* fabric: an engine, or the path of dumped tables */
-  TopoShape shape;         /* of a fabric: its nodes in a row, for numbering them */
-  TopoNode *node;          /* fabric: the inside of every node; NULL: a torus */
-  bool node_by_default;    /* fabric: neither the spec nor the machine file named a node */
-  char **hosts;            /* [n_nodes] names that beat those of the fabric; NULL: none do */
-  uint32_t ranks_per_node; /* 1..64; how many slots each node offers */
+  bool is_bgq;               /* E doubles; midplanes, racks and PAMI's block rules apply */
+  TopoFabric *fabric;        /* switches and cables; NULL: a torus */
+  char *routes;              /* fabric: an engine, or the path of dumped tables */
+  TopoShape shape;           /* of a fabric: its nodes in a row, for numbering them */
+  TopoNode *node;            /* fabric: the inside of every node; NULL: a torus */
+  bool node_by_default;      /* fabric: neither the spec nor the machine file named a node */
+  char **hosts;              /* [n_nodes] names that beat those of the fabric; NULL: none do */
+  uint32_t threads_per_core; /* fabric: so many hardware threads of a core are slots; then the
+                                node's cores are threads (topo_node_threads()) */
+  uint32_t ranks_per_node;   /* how many slots each node offers */
   uint8_t slot_core[TOPO_MAX_RANKS_PER_NODE]; /* fabric: core of a slot; each core once */
   TopoParameters parameters;
   GHashTable *files; /* absolute path -> SHA-256 of the regular files that the fabric and the node
@@ -86,10 +89,11 @@ bool topo_machine_assumes_node (const TopoMachine *machine);
  * an assumed node, adapters that are newer than it, parameters of an older generation. */
 void topo_machine_assumptions (const TopoMachine *machine, GPtrArray *lines);
 
-/* Slots of each node: 1..64, on a fabric at most the node's cores. */
+/* Slots of each node: 1..64 on a torus, 1 to the node's cores on a fabric. */
 gboolean topo_machine_set_ranks_per_node (TopoMachine *machine, uint32_t n_ranks, GError **error);
 
-/* Which core each slot of a fabric's nodes is.  A list ("0,2,4-7") also sets how
+/* A slot is a core, or with threads=N one of N hardware threads of a core, of which the numbers then
+ * are.  Which core each slot of a fabric's nodes is.  A list ("0,2,4-7") also sets how
  * many slots there are; the cores that are not listed follow in ascending order,
  * for more slots.  Or a name: compact (ascending), scatter (packages take turns,
  * in them the caches) or os (as the operating system numbers them).  Lists and

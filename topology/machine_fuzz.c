@@ -14,28 +14,18 @@ static const char *const texts[] = {
   "[machine]\nspec = fattree:4x2:2\nroutes = ftree\nnode = sandybridge\nranks_per_node = 4\n"
   "cores = 0,4,2,6\n",
   "[machine]\nspec = systemg:16\ncores = scatter\nnode = harpertown\n",
+  "[machine]\nspec = fattree:2x1:1\nnode = rome\nthreads = 1\n[memory]\nuse_hbm = true\n",
   "[machine]\nspec = fabric:input\n",
   NULL,
 };
 
 static const char *const words[] = {
-  "[machine]",
-  "spec = ",
-  "ranks_per_node = ",
-  "cores = ",
-  "node = ",
-  "routes = ",
-  "bgq:",
-  "torus:",
-  "fattree:",
-  "systemg:",
-  "fabric:",
-  "stampede",
-  "minhop",
-  "input",
-  "ns\\x0a",
-  "GB/s",
-  "18446744073709551616",
+  "[machine]", "spec = ",  "ranks_per_node = ",
+  "cores = ",  "node = ",  "threads = ",
+  "routes = ", "bgq:",     "torus:",
+  "fattree:",  "systemg:", "fabric:",
+  "stampede",  "minhop",   "input",
+  "ns\\x0a",   "GB/s",     "18446744073709551616",
   NULL,
 };
 

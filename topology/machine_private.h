@@ -28,18 +28,21 @@ bool topo_fabric_is_spec (const char *spec);
 gboolean
 topo_fabric_make (TopoMachine *machine, const char *spec, const char *folder, GError **error);
 
-/* Options that stand behind the path of a machine file: routes and node. */
+/* Options that stand behind the path of a machine file: routes, node and threads. */
 gboolean topo_fabric_read_options (TopoMachine *machine, const char *options, GError **error);
 
-/* An engine, opensm:ENGINE, or the path of dumped tables; and harpertown,
- * sandybridge or the path of hwloc's XML. */
+/* An engine, opensm:ENGINE, or the path of dumped tables; and the name of a
+ * processor (topology/node/processor.h) or the path of hwloc's XML. */
 gboolean
 topo_fabric_set_routes (TopoMachine *machine, const char *text, const char *folder, GError **error);
 gboolean
 topo_fabric_set_node (TopoMachine *machine, const char *text, const char *folder, GError **error);
 
-/* The defaults of options that are not set, and the canonical spec: with those
- * options alone that are not the default. */
+/* A number from 1 on; topo_fabric_finish() compares it with the node. */
+gboolean topo_fabric_set_threads (TopoMachine *machine, const char *text, GError **error);
+
+/* The defaults of options that are not set, the parameters of the node's processors, and the
+ * canonical spec: with those options alone that are not the default. */
 gboolean topo_fabric_finish (TopoMachine *machine, GError **error);
 
 /* The spec as a machine file has it, without routes and node and with an

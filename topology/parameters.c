@@ -185,6 +185,10 @@ static const Row rows[] = {
   { "mpi", "sm_latency", AT (ompi.sm_latency_ps), TOPO_UNIT_TIME,
     { NULL, "150 ns" }, "0 ns", "1 s",
     "A pointer in a FIFO, from its writer to its reader's poll; guess" },
+  { "mpi", "sm_lines", AT (ompi.sm_lines), TOPO_UNIT_COUNT,
+    { NULL, "0" }, "0", "64",
+    "Cache lines of that FIFO that go from one core to the other on the way of a pointer, each as\n"
+    "[memory] says for their distance, on top of sm_latency; 0: all of it is in sm_latency" },
   { "mpi", "sm_overhead", AT (ompi.sm_overhead_ps), TOPO_UNIT_TIME,
     { NULL, "150 ns" }, "0 ns", "1 s",
     "Processor time per fragment on each side, its copy apart; guess" },
@@ -352,6 +356,21 @@ static const Row rows[] = {
   { "hca", "read_ahead", AT (hca.read_ahead), TOPO_UNIT_COUNT,
     { NULL, "4" }, "1", "255",
     "Packets read from memory before the link takes them, per port and VL; guess" },
+  { "hca", "turn", AT (hca.turn_packets), TOPO_UNIT_COUNT,
+    { NULL, "4" }, "1", "65535",
+    "Packets of a request that a queue pair sends before it is the next one's turn; guess: several,\n"
+    "as linear all-to-alls of two packets take hardly longer than those of one [M]" },
+  { "hca", "contexts", AT (hca.contexts), TOPO_UNIT_COUNT,
+    { NULL, "128" }, "0", "16777216",
+    "Contexts of queue pairs that an adapter holds for sending, and as many for receiving, those used\n"
+    "last; others are fetched from memory; 0: it holds all; guess: ConnectX of 2009" },
+  { "hca", "context_miss", AT (hca.context_miss_ps), TOPO_UNIT_TIME,
+    { NULL, "6.8 us" }, "0 ns", "1 ms",
+    "To fetch one: reads over PCIe that depend on each other; calibrated: pairwise all-to-alls of 10 B\n"
+    "on full nodes, 48 us a step [M] validation/reports/infiniband.md" },
+  { "hca", "context_fetches", AT (hca.context_fetches), TOPO_UNIT_COUNT,
+    { NULL, "1" }, "1", "255",
+    "Fetches under way at a time, for sending and for receiving; guess" },
 
   { "congestion", "control", AT (congestion.is_on), TOPO_UNIT_BOOLEAN,
     { NULL, "false" }, NULL, NULL,
@@ -395,6 +414,10 @@ static const Row rows[] = {
   { "memory", "cache_bandwidth", AT (memory.cache_bandwidth_Bps), TOPO_UNIT_BANDWIDTH,
     { NULL, "20 GB/s" }, "1 MB/s", "100 TB/s",
     "Of a shared cache, all its cores together, reads and writes; guess" },
+  { "memory", "group_bandwidth", AT (memory.group_bandwidth_Bps), TOPO_UNIT_BANDWIDTH,
+    { NULL, "0 MB/s" }, "0 MB/s", "100 TB/s",
+    "Between a core group (the cores below an outermost cache that is not the whole package's)\n"
+    "and the rest of the node, both directions together; 0: no limit of its own" },
   { "memory", "bus_bandwidth", AT (memory.bus_bandwidth_Bps), TOPO_UNIT_BANDWIDTH,
     { NULL, "8 GB/s" }, "1 MB/s", "100 TB/s",
     "Between a package and the rest of the node, both directions together.  A front-side bus of\n"
@@ -405,17 +428,36 @@ static const Row rows[] = {
     { NULL, "12 GB/s" }, "1 MB/s", "100 TB/s",
     "Of one NUMA node's memory, reads and writes together: 8-10 GB/s of STREAM [G] section C1 and\n"
     "the write allocations that STREAM does not count (a third more); guess" },
+  { "memory", "hbm_bandwidth", AT (memory.hbm_bandwidth_Bps), TOPO_UNIT_BANDWIDTH,
+    { NULL, "200 GB/s" }, "1 MB/s", "100 TB/s",
+    "The same of a NUMA node of high-bandwidth memory (hwloc's subtypes HBM and MCDRAM): a stack of\n"
+    "HBM2E, 1,024 bits at 3.2 GT/s, carries 410 GB/s [D]; guess: half of it" },
+  { "memory", "use_hbm", AT (memory.uses_hbm), TOPO_UNIT_BOOLEAN,
+    { NULL, "false" }, NULL, NULL,
+    "Ranks have their buffers in the high-bandwidth memory near their core, where there is one (as\n"
+    "with numactl); else in the other memory near it, Linux's default" },
   { "memory", "cache_share", AT (memory.cache_share), TOPO_UNIT_SHARE,
     { NULL, "50 %" }, "0 %", "100 %",
     "Of a cache that one buffer of a message may fill; guess: two buffers share it" },
+  { "memory", "thread_latency", AT (memory.thread_latency_ps), TOPO_UNIT_TIME,
+    { NULL, "8 ns" }, "0 ns", "1 ms",
+    "Of the first line of a piece that another thread of the same core has written: 7 to 10 ns on\n"
+    "Cascade Lake, Ice Lake and Milan [M] core-to-core latencies" },
+  { "memory", "cache_latency", AT (memory.cache_latency_ps), TOPO_UNIT_TIME,
+    { NULL, "0 ns" }, "0 ns", "1 ms",
+    "Of the first line of a piece that another core has written, when the two share a cache; 0: no\n"
+    "more than a hit in that cache; guess" },
   { "memory", "transfer_latency", AT (memory.transfer_latency_ps), TOPO_UNIT_TIME,
     { NULL, "100 ns" }, "0 ns", "1 ms",
     "Of the first line of a piece, from memory or from a cache that is not above the core: 80-100\n"
     "ns for memory, about the same between caches [G] section C1; guess" },
+  { "memory", "domain_latency", AT (memory.domain_latency_ps), TOPO_UNIT_TIME,
+    { NULL, "0 ns" }, "0 ns", "1 ms",
+    "More, when the other core or the line's memory is in another NUMA domain of the package; guess" },
   { "memory", "package_latency", AT (memory.package_latency_ps), TOPO_UNIT_TIME,
     { NULL, "30 ns" }, "0 ns", "1 ms",
-    "More, when it is in another package; all further lines take as much longer in proportion;\n"
-    "guess: a second bus to cross" },
+    "More, when it, or the memory that is its home, is in another package; all further lines take\n"
+    "as much longer in proportion; guess: a second bus to cross" },
   { "memory", "transfer_updates_memory", AT (memory.transfer_updates_memory), TOPO_UNIT_BOOLEAN,
     { NULL, "true" }, NULL, NULL,
     "A changed line that goes from cache to cache is written to memory too [S] Intel SDM vol. 3,\n"

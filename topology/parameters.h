@@ -140,6 +140,10 @@ typedef struct {
     int64_t message_gap_ps;      /* between two work requests of one adapter, either direction */
     uint64_t buffer_bytes;       /* input buffer of an adapter's port, as switch_buffer */
     uint64_t read_ahead;         /* packets read from memory before the link takes them, per VL */
+    uint64_t turn_packets;       /* that a queue pair sends in its turn */
+    uint64_t contexts;           /* of connections, that an adapter holds; 0: all */
+    int64_t context_miss_ps;     /* to fetch another */
+    uint64_t context_fetches;    /* under way at a time */
   } hca;
 
   /* OpenSM's cc_* options, without their prefixes */
@@ -158,6 +162,7 @@ typedef struct {
     uint64_t sm_fragment_bytes;   /* of longer ones, after the first piece */
     uint64_t sm_depth;            /* fragments in flight per message */
     int64_t sm_latency_ps;        /* a pointer in a FIFO, from its writer to its reader's poll */
+    uint64_t sm_lines;            /* of that FIFO, handed over on top of it */
     int64_t sm_overhead_ps;       /* processor time per fragment, each side, copy apart */
     bool sm_single_copy;          /* long messages are copied once, by the receiver (KNEM, CMA) */
     uint64_t send_fragment_bytes; /* copied fragments over the network */
@@ -177,10 +182,16 @@ typedef struct {
     uint64_t core_memory_bandwidth_Bps;   /* lines that one core can fetch from memory */
     uint64_t core_transfer_bandwidth_Bps; /* ... from a cache that is not above it */
     uint64_t cache_bandwidth_Bps;         /* of a shared cache, all its cores together */
+    uint64_t group_bandwidth_Bps; /* between a core group and the rest; 0: no limit of its own */
     uint64_t bus_bandwidth_Bps;   /* between a package and the rest: its bus or interconnect */
     uint64_t dram_bandwidth_Bps;  /* of one NUMA node's memory, reads and writes together */
+    uint64_t hbm_bandwidth_Bps;   /* ... of high-bandwidth memory */
+    bool uses_hbm;                /* ranks have their buffers there, where a core has it near */
     double cache_share;           /* of a cache that one buffer of a message may fill */
+    int64_t thread_latency_ps;    /* of a line that another thread of the core has written */
+    int64_t cache_latency_ps;     /* ... another core below the same cache */
     int64_t transfer_latency_ps;  /* of a line from memory, or from caches that share none above */
+    int64_t domain_latency_ps;    /* more, from another NUMA domain of the package */
     int64_t package_latency_ps;   /* more, of a line from another package */
     bool transfer_updates_memory; /* when a changed line goes from cache to cache */
     bool dma_to_cache;            /* adapters write to and read from caches, not memory */

@@ -289,9 +289,12 @@ init (IbNetwork *net, GError **error)
   sim_network_set_shrink (&net->engine.base, 1);
   net->block_bytes = (uint32_t) p->ib.block_bytes;
   net->read_ahead = (uint32_t) p->hca.read_ahead;
+  net->turn_packets = p->congestion.is_on ? 1 : (uint32_t) p->hca.turn_packets;
   net->pcie_ps_q32 = byte_ps_q32 (p->hca.pcie_bandwidth_Bps);
   net->credit_latency_ps = p->ib.credit_latency_ps;
   /* Waiting blocks above which packets are marked. */
+  ib_contexts_init (&net->contexts, (uint32_t) p->hca.contexts, (uint32_t) p->hca.context_fetches,
+                    p->hca.context_miss_ps, net->fabric->n_devices);
   net->mark_blocks = (uint32_t) (lane_blocks (p, p->switches.buffer_bytes) *
                                  (15 - MIN (p->congestion.threshold, 15)) / 15);
   /* One more, as fetching ahead takes the queue of an adapter for a port. */
@@ -552,13 +555,18 @@ ib_network_send (SimNetwork *base, const SimMessage *public, int64_t at_ps)
     .next = PACKET_NONE,
     .destination = (uint16_t) destination,
     .back = (uint16_t) source,
-    .vl = (uint8_t) route_forwarding_vl (net->tables, source, destination),
-    .back_vl = (uint8_t) route_forwarding_vl (net->tables, destination, source),
+    .vl = route_forwarding_vl (net->tables, source, destination) & 15,
+    .back_vl = route_forwarding_vl (net->tables, destination, source) & 15,
     .ends = 2,
     .begins_write = public->kind == SIM_MESSAGE_WRITE,
     .is_inline = payload_bytes <= net->parameters->hca.inline_bytes,
     .exact = public->exact,
   };
+  if (net->contexts.capacity > 0)
+    net->request[index].context =
+        ib_contexts_connect (&net->contexts, public->source_rank, public->destination_rank,
+                             public->kind == SIM_MESSAGE_WRITE, net->fabric->ports[port].device,
+                             net->fabric->ports[net->tables->destination_port[destination]].device);
   message->packets_left = MAX (1, (payload_bytes + full_bytes - 1) / full_bytes);
   message->next = index;
   /* The library's own messages count in no FIFO, as on a torus; nor does the
@@ -649,6 +657,7 @@ ib_network_free (SimNetwork *base)
   g_free (net->request);
   g_free (net->pair);
   g_free (net->pair_slot);
+  ib_contexts_clear (&net->contexts);
   g_free (net->refusal);
   g_free (net);
 }
@@ -677,6 +686,7 @@ ib_network_dump (SimNetwork *base, BaseDump *dump)
   base_dump_list (dump, (void **) &net->pair_slot, &net->n_pair_slots, &net->n_pair_slots,
                   sizeof *net->pair_slot);
   BASE_DUMP_VALUE (dump, net->n_paired);
+  ib_contexts_dump (&net->contexts, dump);
 }
 
 static const SimNetworkClass ib_class = {

@@ -36,6 +36,7 @@
 #include "sim/net/packet_engine.h"
 
 #include "sim/net/calendar.h"
+#include "sim/net/ib_contexts.h"
 
 /* Classes of events.  At one time they come in this order: what comes from
  * outside first, then what the unit does about it; those of one class by the
@@ -46,6 +47,7 @@ typedef enum {
   IB_ARRIVE,   /* argument = packet: its head, at a switch that must decide then */
   IB_RECEIVE,  /* argument = packet: its last byte, at an adapter */
   IB_READY,    /* argument = packet: so much of it is here that it cannot run dry */
+  IB_TAKE_UP,  /* argument = packet: the adapter has its context now */
   IB_POST,     /* argument = request */
   IB_ACTIVATE, /* argument = pair */
   IB_READ,     /* argument = packet: its payload is in the adapter */
@@ -66,6 +68,7 @@ enum { IB_PACKET_DATA, IB_PACKET_ACK, IB_PACKET_CN };
 enum {
   IB_FLAG_FECN = 1,
   IB_FLAG_BECN = 2,
+  IB_FLAG_WAITED = 8,  /* it waited in the buffer that it is in */
   IB_FLAG_DELAYED = 4, /* it starts later than its head comes, so that it cannot run dry */
   IB_FLAG_RISEN = 8,   /* in the buffer of the lane below its own, which it leaves for that */
 };
@@ -144,6 +147,7 @@ typedef struct {
   uint32_t ring;      /* circular list of pairs with work: the last served */
   uint32_t next_pair; /* ... and the one behind it, whose turn is next */
   uint32_t staged;    /* packets read, or being read, and not sent */
+  uint32_t taken;     /* packets that it has given in its turn */
 } IbStage;
 
 /* The input buffer of a port: what waited in it, and who reads from it.  Outputs
@@ -179,14 +183,15 @@ typedef struct {
 
 /* A message from its send to its acknowledgement. */
 typedef struct {
-  int64_t ready_ps;       /* its first packet may be read, or sent when inline */
-  uint64_t payload_left;  /* not yet in packets: software's bytes and the user's */
-  uint64_t software_left; /* of these, software's: they come first */
+  int64_t ready_ps;      /* its first packet may be read, or sent when inline */
+  uint64_t payload_left; /* not yet in packets: software's bytes and the user's */
   uint32_t message, pair;
   uint32_t next;              /* of the pair, or free */
   uint32_t ends;              /* what has still to happen before it is forgotten */
+  uint32_t context;           /* of its connection, at the source */
+  uint16_t software_left;     /* software's bytes of the payload: they come first */
   uint16_t destination, back; /* numbers in the tables: there, and of the way back */
-  uint8_t vl, back_vl;
+  uint8_t vl : 4, back_vl : 4;
   bool begins_write : 1; /* an RDMA write whose first packet is not made yet */
   bool is_inline : 1;
   bool exact : 1; /* SimMessage.exact */
@@ -227,7 +232,8 @@ typedef struct {
   uint32_t framing_bytes, mtu_bytes, n_reads;
   uint32_t full_bytes[2]; /* payload that a packet has at most; of an exact message */
   uint32_t block_bytes, read_ahead;
-  uint64_t pcie_ps_q32; /* time of a byte, 32 bits of fraction */
+  uint32_t turn_packets; /* that a pair gives in its turn; congestion control: one */
+  uint64_t pcie_ps_q32;  /* time of a byte, 32 bits of fraction */
   int64_t credit_latency_ps;
   uint32_t mark_blocks; /* congestion control: waiting blocks above which is marked */
   bool adaptive;
@@ -250,6 +256,7 @@ typedef struct {
   Pool packets, requests, pairs;
   uint32_t *pair_slot; /* hash table: pair + 1, 0 for none */
   uint32_t n_pair_slots, n_paired;
+  IbContexts contexts;
 } IbNetwork;
 
 /* --- Places in memory --- */

@@ -712,10 +712,19 @@ pair_drop (IbNetwork *net, uint32_t index)
   net->n_paired--;
 }
 
+/* From when on an adapter has the context of a queue pair that it needs now. */
+static ALWAYS_INLINE int64_t
+context_ps (IbNetwork *net, uint32_t context)
+{
+  return net->contexts.capacity == 0
+             ? net->engine.now_ps
+             : ib_contexts_use (&net->contexts, context, net->engine.now_ps);
+}
+
 /* --- Adapters: from a request to packets on the link ---
  *
  * Requests of one rank to another stand in a queue pair, and the adapter takes
- * one packet from each pair with work in turn (guess: how adapters schedule
+ * a few packets of a request from each pair with work in turn (guess: how adapters schedule
  * pairs is not published).  Payload that is not in the request itself is read
  * through PCIe, one packet after the other, each wholly before it is sent, a
  * few ahead of the link (infiniband.md section A5).  Protocol packets wait in
@@ -756,7 +765,7 @@ fill_packet (IbNetwork *net, IbPacket *packet, IbRequest *request, uint32_t port
 {
   const TopoParameters *p = net->parameters;
   uint32_t payload_bytes = (uint32_t) MIN (request->payload_left, net->full_bytes[request->exact]);
-  uint32_t software_bytes = (uint32_t) MIN (request->software_left, payload_bytes);
+  uint16_t software_bytes = (uint16_t) MIN (request->software_left, payload_bytes);
   uint32_t header_bytes = (uint32_t) p->ib.header_bytes +
                           (request->begins_write ? (uint32_t) p->ib.rdma_header_bytes : 0);
   uint32_t n_others = payload_bytes > net->mtu_bytes ? (payload_bytes - 1) / net->mtu_bytes : 0;
@@ -775,7 +784,7 @@ fill_packet (IbNetwork *net, IbPacket *packet, IbRequest *request, uint32_t port
     .kind = IB_PACKET_DATA,
   };
   request->payload_left -= payload_bytes;
-  request->software_left -= software_bytes;
+  request->software_left = (uint16_t) (request->software_left - software_bytes);
   request->begins_write = false;
 }
 
@@ -810,7 +819,10 @@ next_packet (IbNetwork *net, IbStage *stage, bool *is_inline)
   }
   if (request->payload_left == 0)
     pair->head = request->next;
-  end_turn (net, stage, before, pair_index);
+  if (request->payload_left == 0 || ++stage->taken >= net->turn_packets) {
+    stage->taken = 0;
+    end_turn (net, stage, before, pair_index);
+  }
   prefetch_turns (net, stage);
   return index;
 }
@@ -898,8 +910,8 @@ post (IbNetwork *net, uint32_t index)
   IbPair *pair = &net->pair[pair_index];
 
   adapter->post_ps = start_ps + p->hca.message_gap_ps;
-  request->ready_ps =
-      start_ps + p->hca.send_latency_ps + (request->is_inline ? 0 : p->hca.read_latency_ps);
+  request->ready_ps = MAX (start_ps, context_ps (net, request->context)) + p->hca.send_latency_ps +
+                      (request->is_inline ? 0 : p->hca.read_latency_ps);
   request->pair = pair_index;
   pair->n_open++;
   pair->port = port;
@@ -1002,7 +1014,7 @@ write_ps (IbNetwork *net, const IbPacket *packet)
   if (adapter->write_ps > now_ps) {
     Waited *waited = &ib_input (net, packet->port)->waited;
 
-    waited->packets += ib_weight (net, packet);
+    waited->packets += (packet->flags & IB_FLAG_WAITED) != 0 ? 0 : ib_weight (net, packet);
     waited->ps += (uint64_t) (adapter->write_ps - now_ps);
   }
   memory_ps = sim_memory_dma (net->engine.base.memory, net->node_of[device], true,
@@ -1051,9 +1063,9 @@ receive_protocol (IbNetwork *net, const IbPacket *packet)
     end_request (net, message);
 }
 
-/* The last byte of a packet has arrived at an adapter. */
+/* An adapter has the context of a packet that has arrived. */
 static void
-receive (IbNetwork *net, uint32_t index)
+take_up (IbNetwork *net, uint32_t index)
 {
   /* An answer may move the pool of packets. */
   IbPacket packet = net->packet[index];
@@ -1063,6 +1075,30 @@ receive (IbNetwork *net, uint32_t index)
     receive_data (net, &packet);
   else
     receive_protocol (net, &packet);
+}
+
+/* The last byte of a packet has arrived at an adapter; it stays in the buffer until its context is
+ * there. */
+static void
+receive (IbNetwork *net, uint32_t index)
+{
+  IbPacket *packet = &net->packet[index];
+  uint32_t context = net->request[message_at (&net->engine, packet->message)->next].context;
+  int64_t there_ps;
+  Waited *waited;
+
+  if (packet->kind == IB_PACKET_DATA)
+    context = (context ^ IB_CONTEXT_OTHER_END) + IB_CONTEXT_RECEIVE;
+  there_ps = context_ps (net, context);
+  if (there_ps == net->engine.now_ps) {
+    take_up (net, index);
+    return;
+  }
+  waited = &ib_input (net, packet->port)->waited;
+  waited->packets += ib_weight (net, packet);
+  waited->ps += (uint64_t) (there_ps - net->engine.now_ps);
+  packet->flags |= IB_FLAG_WAITED;
+  ib_add (net, IB_TAKE_UP, &net->port[packet->port], index, there_ps);
 }
 
 static void
@@ -1500,6 +1536,7 @@ dispatch (IbNetwork *net, uint64_t event)
   case IB_ARRIVE: arrive (net, argument); break;
   case IB_RECEIVE: receive (net, argument); break;
   case IB_READY: enter_switch (net, argument, net->packet[argument].next); break;
+  case IB_TAKE_UP: take_up (net, argument); break;
   case IB_POST: post (net, argument); break;
   case IB_ACTIVATE: activate (net, argument); break;
   case IB_READ: read_done (net, argument); break;

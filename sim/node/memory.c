@@ -13,16 +13,22 @@ typedef struct {
   uint32_t first_use;    /* of such a cache; its cores have one each */
   uint32_t shared_above; /* the next such cache above it; TOPO_NONE: none */
   uint32_t package;      /* that it is in; TOPO_NONE: none */
+  uint32_t link;         /* server between a core group and the rest; TOPO_NONE: none */
   bool is_meeting;       /* of a package: its own caches meet on its bus */
 } Place;
 
 /* The same of a core. */
 typedef struct {
-  uint32_t cache; /* its outermost; TOPO_NONE: none */
-  uint32_t memory;
-  uint32_t package; /* TOPO_NONE: none */
-  uint32_t shared;  /* the first of its caches that it shares; TOPO_NONE: none */
+  uint32_t cache;     /* its outermost; TOPO_NONE: none */
+  uint32_t memory;    /* where its ranks have their buffers */
+  uint32_t domain;    /* the ordinary memory near it, which stands for its NUMA domain */
+  uint32_t package;   /* TOPO_NONE: none */
+  uint32_t shared;    /* the first of its caches that it shares; TOPO_NONE: none */
+  uint32_t processor; /* server that threads of a hardware core share; TOPO_NONE: none */
 } Site;
+
+/* How far a line is that no cache above the core holds. */
+typedef enum { SAME_DOMAIN, OTHER_DOMAIN, OTHER_PACKAGE, DISTANCES } Distance;
 
 /* Of a shared cache in a node. */
 typedef struct {
@@ -54,10 +60,11 @@ typedef struct {
 struct SimMemory {
   const TopoNode *node;
   uint32_t n_nodes;
-  Place *places; /* [n_objects] */
-  Site *sites;   /* [n_cores] */
+  Place *places; /* [n_servers] objects, then servers that are none: links, processors */
+  uint32_t n_servers;
+  Site *sites; /* [n_cores] */
 
-  int64_t *busy_ps; /* [node * n_objects + object] until when a server is taken */
+  int64_t *busy_ps; /* [node * n_servers + server] until when a server is taken */
   uint64_t *passed; /* [same] bytes that it has served */
 
   SharedCache *rooms; /* [node * n_rooms + room] */
@@ -66,8 +73,9 @@ struct SimMemory {
   double buffers; /* that share a cache: 1 / cache_share */
 
   double core_ps, transfer_ps, memory_ps; /* of a byte, at a core's own rate */
-  double far;                             /* as long from another package */
-  int64_t transfer_latency_ps, package_latency_ps;
+  double slower[DISTANCES];               /* as long as from the same domain */
+  int64_t latency_ps[DISTANCES];
+  int64_t thread_latency_ps, cache_latency_ps;
   bool updates_memory;
   uint64_t quantum_bytes;
 
@@ -264,7 +272,7 @@ use_buffer (SimMemory *memory, const CorePair *pair, const SimBuffer *buffer, ui
 /* One piece of work on its way through the servers of a node. */
 typedef struct {
   const SimMemory *memory;
-  int64_t *busy_ps; /* [n_objects] of this node */
+  int64_t *busy_ps; /* [n_servers] of this node */
   uint64_t *passed;
   uint64_t bytes;
   int64_t now_ps, end_ps;
@@ -273,7 +281,7 @@ typedef struct {
 static Piece
 start (SimMemory *memory, uint32_t node, uint64_t bytes, int64_t now_ps)
 {
-  gsize first = (gsize) node * memory->node->n_objects;
+  gsize first = (gsize) node * memory->n_servers;
 
   return (Piece){ .memory = memory,
                   .busy_ps = &memory->busy_ps[first],
@@ -290,17 +298,25 @@ duration_ps (uint64_t bytes, double ps)
 }
 
 static inline void
-serve (Piece *piece, uint32_t object, uint64_t bytes, uint32_t times)
+serve (Piece *piece, uint32_t server, uint64_t bytes, uint32_t times)
 {
-  double ps = piece->memory->places[object].byte_ps;
+  double ps = piece->memory->places[server].byte_ps;
   int64_t end_ps;
 
   if (ps <= 0)
     return;
-  end_ps = MAX (piece->busy_ps[object], piece->now_ps) + times * duration_ps (bytes, ps);
-  piece->busy_ps[object] = end_ps;
-  piece->passed[object] += times * bytes;
+  end_ps = MAX (piece->busy_ps[server], piece->now_ps) + times * duration_ps (bytes, ps);
+  piece->busy_ps[server] = end_ps;
+  piece->passed[server] += times * bytes;
   piece->end_ps = MAX (piece->end_ps, end_ps);
+}
+
+/* The link of a core group that bytes leave or enter. */
+static inline void
+cross (Piece *piece, uint32_t object, uint32_t times)
+{
+  if (piece->memory->places[object].link != TOPO_NONE)
+    serve (piece, piece->memory->places[object].link, piece->bytes, times);
 }
 
 /* The piece once or more between a home and a core.  Lines from memory pass no
@@ -317,13 +333,17 @@ pass (Piece *piece, uint32_t home, uint32_t core, uint32_t times)
     above = objects[home].parent;
   }
   for (; !object_holds (&objects[above], core); above = objects[above].parent)
-    if (!in_memory || objects[above].kind != TOPO_OBJECT_CACHE)
+    if (!in_memory || objects[above].kind != TOPO_OBJECT_CACHE) {
       serve (piece, above, piece->bytes, times);
+      cross (piece, above, times);
+    }
   if (objects[above].kind == TOPO_OBJECT_CACHE || piece->memory->places[above].is_meeting)
     serve (piece, above, piece->bytes, times);
   for (uint32_t below = objects[piece->memory->node->core[core]].parent; below != above;
-       below = objects[below].parent)
+       below = objects[below].parent) {
     serve (piece, below, piece->bytes, times);
+    cross (piece, below, times);
+  }
 }
 
 /* The cache of the core, or of another one that shares it. */
@@ -341,18 +361,46 @@ typedef struct {
   int64_t latency_ps; /* of the first line */
 } Fetching;
 
+/* Two threads of a core, or two cores, as hardware. */
+static inline bool
+is_same_core (const SimMemory *memory, uint32_t core, uint32_t other)
+{
+  return core == other || (memory->sites[core].processor != TOPO_NONE &&
+                           memory->sites[core].processor == memory->sites[other].processor);
+}
+
+/* Of a line that another core has written, when a cache holds both. */
+static inline int64_t
+shared_latency_ps (const SimMemory *memory, uint32_t core, uint32_t writer)
+{
+  if (core == writer)
+    return 0;
+  return is_same_core (memory, core, writer) ? memory->thread_latency_ps : memory->cache_latency_ps;
+}
+
+/* Between a core and a domain of a package; a domain that is in no package is near to all. */
+static inline Distance
+distance_to (const SimMemory *memory, uint32_t core, uint32_t package, uint32_t domain)
+{
+  if (package != TOPO_NONE && package != memory->sites[core].package)
+    return OTHER_PACKAGE;
+  return domain == memory->sites[core].domain ? SAME_DOMAIN : OTHER_DOMAIN;
+}
+
 static inline Fetching
-fetching_from (const SimMemory *memory, uint32_t home, uint32_t core)
+fetching_from (const SimMemory *memory, uint32_t home, uint32_t core, const SimBuffer *buffer)
 {
   bool in_memory = memory->node->objects[home].kind == TOPO_OBJECT_MEMORY;
   double ps = in_memory ? memory->memory_ps : memory->transfer_ps;
-  uint32_t package = memory->places[home].package;
+  Distance distance;
 
   if (is_near (memory, home, core))
-    return (Fetching){ 0, 0 };
-  if (package != TOPO_NONE && package != memory->sites[core].package)
-    return (Fetching){ ps * memory->far, memory->transfer_latency_ps + memory->package_latency_ps };
-  return (Fetching){ ps, memory->transfer_latency_ps };
+    return (Fetching){ 0, buffer->kind == SIM_BUFFER_ADAPTER
+                              ? 0
+                              : shared_latency_ps (memory, core, buffer->core) };
+  distance =
+      distance_to (memory, core, memory->places[home].package, memory->sites[buffer->core].domain);
+  return (Fetching){ ps * memory->slower[distance], memory->latency_ps[distance] };
 }
 
 /* Whether a buffer is at home in a cache, beside those of others. */
@@ -435,13 +483,21 @@ sim_memory_copy (SimMemory *memory, const SimCopy *copy, int64_t now_ps)
                     segment ? segment->peer : copy->to.core };
   uint32_t from = home_of (memory, &pair, &copy->from, true);
   uint32_t to = home_of (memory, &pair, &copy->to, false);
-  Fetching source = fetching_from (memory, from, copy->core);
-  Fetching target = fetching_from (memory, to, copy->core);
+  Fetching source = fetching_from (memory, from, copy->core, &copy->from);
+  Fetching target = fetching_from (memory, to, copy->core, &copy->to);
   Piece piece = start (memory, copy->node, copy->bytes, now_ps);
-  int64_t core_end_ps =
-      now_ps + source.latency_ps +
+  int64_t core_ps =
       duration_ps (copy->bytes, MAX (memory->core_ps, source.byte_ps + target.byte_ps));
+  uint32_t processor = memory->sites[copy->core].processor;
+  int64_t core_end_ps = now_ps + source.latency_ps + core_ps;
 
+  /* Threads of a core take turns in its load and store units; a line that one of them waits for
+   * does not keep the other. */
+  if (processor != TOPO_NONE) {
+    piece.busy_ps[processor] = MAX (piece.busy_ps[processor], now_ps) + core_ps;
+    piece.passed[processor] += copy->bytes;
+    core_end_ps = piece.busy_ps[processor] + source.latency_ps;
+  }
   fetch (&piece, from, copy->core, copy->from.core);
   store (&piece, to, copy->core, &copy->to);
   if (copy->from.kind == SIM_BUFFER_PRIVATE)
@@ -449,6 +505,28 @@ sim_memory_copy (SimMemory *memory, const SimCopy *copy, int64_t now_ps)
   if (copy->to.kind == SIM_BUFFER_PRIVATE)
     use_buffer (memory, &pair, &copy->to, copy->bytes);
   return MAX (piece.end_ps, core_end_ps);
+}
+
+int64_t
+sim_memory_handover_ps (const SimMemory *memory, uint32_t writer, uint32_t reader, uint32_t home)
+{
+  const TopoNode *node = memory->node;
+  uint32_t home_domain, home_package;
+  Distance from_writer, from_home, to_home;
+
+  for (uint32_t above = node->core[reader]; above != TOPO_NONE; above = node->objects[above].parent)
+    if (is_near (memory, above, writer))
+      return shared_latency_ps (memory, reader, writer);
+  if (is_same_core (memory, writer, reader))
+    return shared_latency_ps (memory, reader, writer);
+  /* The home is asked by the reader and asks the writer: the farthest of the three decides. */
+  home_domain = memory->sites[home].domain;
+  home_package = memory->places[home_domain].package;
+  from_writer =
+      distance_to (memory, reader, memory->sites[writer].package, memory->sites[writer].domain);
+  from_home = distance_to (memory, reader, home_package, home_domain);
+  to_home = distance_to (memory, writer, home_package, home_domain);
+  return memory->latency_ps[MAX (from_writer, MAX (from_home, to_home))];
 }
 
 /* Reading and writing load the same servers. */
@@ -476,13 +554,25 @@ byte_ps (uint64_t bandwidth_Bps)
   return 1e12 / (double) bandwidth_Bps;
 }
 
+/* An outermost cache of a part of its package. */
+static bool
+is_group (const TopoNode *node, uint32_t cache)
+{
+  const TopoObject *object = &node->objects[cache];
+  uint32_t above = object->parent;
+
+  return object->kind == TOPO_OBJECT_CACHE && node->objects[above].kind != TOPO_OBJECT_CACHE &&
+         object->n_cores < node->objects[above].n_cores;
+}
+
 /* The objects as servers and homes.  The caches of a package without memory meet on its bus. */
 static void
 make_places (SimMemory *memory, const TopoParameters *parameters)
 {
   const TopoNode *node = memory->node;
+  uint32_t server = node->n_objects;
 
-  memory->places = g_new0 (Place, node->n_objects);
+  memory->places = g_new0 (Place, memory->n_servers);
   for (uint32_t number = 0; number < node->n_objects; number++) {
     const TopoObject *object = &node->objects[number];
     Place *place = &memory->places[number];
@@ -494,10 +584,11 @@ make_places (SimMemory *memory, const TopoParameters *parameters)
       place->is_meeting = true;
       break;
     case TOPO_OBJECT_MEMORY:
-      place->byte_ps = byte_ps (parameters->memory.dram_bandwidth_Bps);
+      place->byte_ps = byte_ps (object->is_hbm ? parameters->memory.hbm_bandwidth_Bps
+                                               : parameters->memory.dram_bandwidth_Bps);
       break;
     case TOPO_OBJECT_CACHE:
-      if (object->n_cores > 1)
+      if (!is_same_core (memory, object->first_core, object->first_core + object->n_cores - 1))
         place->byte_ps = byte_ps (parameters->memory.cache_bandwidth_Bps);
       break;
     case TOPO_OBJECT_MACHINE:
@@ -508,6 +599,11 @@ make_places (SimMemory *memory, const TopoParameters *parameters)
     place->package = package;
     place->fits_bytes = (uint64_t) (parameters->memory.cache_share * (double) object->cache_bytes);
     place->room = TOPO_NONE;
+    place->link = TOPO_NONE;
+    if (is_group (node, number) && parameters->memory.group_bandwidth_Bps > 0) {
+      place->link = server;
+      memory->places[server++].byte_ps = byte_ps (parameters->memory.group_bandwidth_Bps);
+    }
   }
   for (uint32_t number = 0; number < node->n_memories; number++) {
     uint32_t package = memory->places[node->memory[number]].package;
@@ -547,6 +643,16 @@ make_rooms (SimMemory *memory)
   memory->uses = g_new0 (CacheUse, (gsize) memory->n_nodes * memory->n_uses);
 }
 
+/* Whether ranks have buffers in a memory: it is that of a core. */
+static bool
+is_used (const SimMemory *memory, uint32_t object)
+{
+  for (uint32_t core = 0; core < memory->node->n_cores; core++)
+    if (memory->sites[core].memory == object)
+      return true;
+  return false;
+}
+
 /* The adapter's side: the cache of its first core, where hardware writes
  * there, or all memories below its bridge, since ranks have their buffers in
  * any of them; all memories of the node when it has none of its own. */
@@ -567,20 +673,59 @@ make_dma (SimMemory *memory)
 
     while (above != node->adapter && above != TOPO_NONE)
       above = node->objects[above].parent;
-    if (above == node->adapter)
+    if (above == node->adapter && is_used (memory, node->memory[number]))
       memory->dma[memory->n_dma++] = node->memory[number];
   }
   if (memory->n_dma > 0)
     return;
   for (uint32_t number = 0; number < node->n_memories; number++)
-    memory->dma[memory->n_dma++] = node->memory[number];
+    if (is_used (memory, node->memory[number]))
+      memory->dma[memory->n_dma++] = node->memory[number];
+}
+
+/* Cores with their caches, domains and memories; and how many servers there are besides objects. */
+static void
+make_sites (SimMemory *memory, const TopoParameters *parameters)
+{
+  const TopoNode *node = memory->node;
+  bool uses_hbm = parameters->memory.uses_hbm;
+
+  memory->n_servers = node->n_objects;
+  for (uint32_t object = 0; object < node->n_objects; object++)
+    memory->n_servers += parameters->memory.group_bandwidth_Bps > 0 && is_group (node, object);
+
+  memory->sites = g_new (Site, node->n_cores);
+  for (uint32_t core = 0; core < node->n_cores; core++) {
+    Site *site = &memory->sites[core];
+
+    *site = (Site){
+      .cache = topo_node_above (node, core, TOPO_OBJECT_CACHE),
+      .domain = topo_node_above (node, core, TOPO_OBJECT_MEMORY),
+      .package = topo_node_above (node, core, TOPO_OBJECT_PACKAGE),
+      .processor = TOPO_NONE,
+    };
+    site->memory = site->domain;
+    /* The first thread of a core has its number. */
+    if (node->first_thread != NULL)
+      site->processor = node->first_thread[core] == core
+                            ? memory->n_servers++
+                            : memory->sites[node->first_thread[core]].processor;
+    for (uint32_t number = 0; number < node->n_memories && uses_hbm; number++)
+      if (node->objects[node->memory[number]].is_hbm &&
+          object_holds (&node->objects[node->memory[number]], core)) {
+        site->memory = node->memory[number];
+        break;
+      }
+  }
 }
 
 SimMemory *
 sim_memory_new (const TopoMachine *machine)
 {
   const TopoParameters *parameters = &machine->parameters;
-  double latency_ps = (double) parameters->memory.transfer_latency_ps;
+  int64_t latency_ps = parameters->memory.transfer_latency_ps;
+  int64_t more_ps[DISTANCES] = { [OTHER_DOMAIN] = parameters->memory.domain_latency_ps,
+                                 [OTHER_PACKAGE] = parameters->memory.package_latency_ps };
   SimMemory *memory = g_new0 (SimMemory, 1);
   gsize n_states;
 
@@ -591,25 +736,22 @@ sim_memory_new (const TopoMachine *machine)
   memory->core_ps = byte_ps (parameters->memory.core_bandwidth_Bps);
   memory->transfer_ps = byte_ps (parameters->memory.core_transfer_bandwidth_Bps);
   memory->memory_ps = byte_ps (parameters->memory.core_memory_bandwidth_Bps);
-  memory->transfer_latency_ps = parameters->memory.transfer_latency_ps;
-  memory->package_latency_ps = parameters->memory.package_latency_ps;
-  /* As many lines are under way as before, each for longer. */
-  memory->far = latency_ps > 0
-                    ? (latency_ps + (double) parameters->memory.package_latency_ps) / latency_ps
-                    : 1;
+  memory->thread_latency_ps = parameters->memory.thread_latency_ps;
+  memory->cache_latency_ps = parameters->memory.cache_latency_ps;
+  /* As many lines are under way at any distance, each for longer. */
+  for (Distance distance = SAME_DOMAIN; distance < DISTANCES; distance++) {
+    memory->latency_ps[distance] = latency_ps + more_ps[distance];
+    memory->slower[distance] =
+        latency_ps > 0 ? ((double) latency_ps + (double) more_ps[distance]) / (double) latency_ps
+                       : 1;
+  }
   memory->updates_memory = parameters->memory.transfer_updates_memory;
   memory->buffers = parameters->memory.cache_share > 0 ? 1 / parameters->memory.cache_share : 0;
   memory->dma_to_cache = parameters->memory.dma_to_cache;
-  memory->sites = g_new (Site, memory->node->n_cores);
-  for (uint32_t core = 0; core < memory->node->n_cores; core++)
-    memory->sites[core] = (Site){
-      .cache = topo_node_above (memory->node, core, TOPO_OBJECT_CACHE),
-      .memory = topo_node_above (memory->node, core, TOPO_OBJECT_MEMORY),
-      .package = topo_node_above (memory->node, core, TOPO_OBJECT_PACKAGE),
-    };
+  make_sites (memory, parameters);
   make_places (memory, parameters);
   make_dma (memory);
-  n_states = (gsize) memory->n_nodes * memory->node->n_objects;
+  n_states = (gsize) memory->n_nodes * memory->n_servers;
   memory->busy_ps = g_new0 (int64_t, n_states);
   memory->passed = g_new0 (uint64_t, n_states);
   make_rooms (memory);
@@ -634,7 +776,7 @@ sim_memory_free (SimMemory *memory)
 void
 sim_memory_dump (SimMemory *memory, BaseDump *dump)
 {
-  gsize n_states = (gsize) memory->n_nodes * memory->node->n_objects;
+  gsize n_states = (gsize) memory->n_nodes * memory->n_servers;
 
   base_dump_section (dump, "node memory");
   base_dump_array (dump, memory->busy_ps, n_states, sizeof *memory->busy_ps);
@@ -654,5 +796,5 @@ sim_memory_quantum_bytes (const SimMemory *memory)
 uint64_t
 sim_memory_bytes (const SimMemory *memory, uint32_t node, uint32_t object)
 {
-  return memory->passed[(gsize) node * memory->node->n_objects + object];
+  return memory->passed[(gsize) node * memory->n_servers + object];
 }

@@ -61,6 +61,12 @@ uint64_t sim_memory_quantum_bytes (const SimMemory *memory);
  * reserved: a rank does one thing at a time. */
 int64_t sim_memory_copy (SimMemory *memory, const SimCopy *copy, int64_t now_ps);
 
+/* The time of one cache line that `writer` has changed, on its way to `reader`, by what they share;
+ * all numbers are cores.  The memory next to `home` is that of the line and has a say where no cache
+ * holds both: in another package than either, it costs as much as a writer there. */
+int64_t
+sim_memory_handover_ps (const SimMemory *memory, uint32_t writer, uint32_t reader, uint32_t home);
+
 /* An adapter of the node reads (writes) memory from now on, as fast as memory
  * and the objects between let it; returns when it is done. */
 int64_t

@@ -121,7 +121,8 @@ post (SimReplay *replay, uint32_t transfer, Event event, uint64_t bytes, int64_t
 
   if (is_local (replay, transfer)) {
     if (!is_self (replay, transfer))
-      at_ps += replay->parameters->ompi.sm_latency_ps;
+      at_ps += to_source ? sim_ob1_fifo_ps (replay, destination, source)
+                         : sim_ob1_fifo_ps (replay, source, destination);
     sim_network_timer (replay->network, to_source ? source : destination,
                        event_cookie (event, transfer), at_ps);
     return;
@@ -315,14 +316,14 @@ send_end (SimReplay *replay, uint32_t transfer, int64_t at_ps)
 }
 
 void
-sim_ob1_work_ends (SimReplay *replay, const Work *work, int64_t at_ps)
+sim_ob1_work_ends (SimReplay *replay, uint32_t rank, const Work *work, int64_t at_ps)
 {
   uint32_t transfer = work->transfer;
   Message *it;
 
   if (work->kind == WORK_COPY) {
     sim_network_timer (replay->network, work->notify, work->cookie,
-                       at_ps + replay->parameters->ompi.sm_latency_ps);
+                       at_ps + sim_ob1_fifo_ps (replay, rank, work->notify));
     return;
   }
   it = message_of (replay, transfer);

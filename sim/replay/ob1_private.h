@@ -159,12 +159,14 @@ bool sim_ob1_is_acknowledged (const SimReplay *replay, uint32_t transfer);
 /* The effect of a piece of work on its message, after the lead and after the copy.  No
  * pointer into a pool holds across them. */
 void sim_ob1_work_begins (SimReplay *replay, const Work *work, int64_t at_ps);
-void sim_ob1_work_ends (SimReplay *replay, const Work *work, int64_t at_ps);
+void sim_ob1_work_ends (SimReplay *replay, uint32_t rank, const Work *work, int64_t at_ps);
 
 /* -- ob1_work.c ----------------------------------------------------------- */
 
 /* Notes work for a rank; returns its number. */
 uint32_t sim_ob1_work_add (SimReplay *replay, uint32_t rank, Work work, Turn turn);
+/* Time of a pointer in a FIFO, from its writer to its reader's poll; two ranks of a node. */
+int64_t sim_ob1_fifo_ps (const SimReplay *replay, uint32_t from, uint32_t to);
 /* EVENT_CLOCK or EVENT_AGENT: the present work goes on. */
 void sim_ob1_work_go_on (SimReplay *replay, uint32_t rank, Processor *processor);
 /* EVENT_DUE: some of the agent's work may begin now. */

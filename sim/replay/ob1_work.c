@@ -169,6 +169,21 @@ library_buffer (const SimReplay *replay, uint32_t transfer, bool sender, bool fi
                                                : parameters->ompi.send_fragment_bytes };
 }
 
+/* A pointer from one rank of a node to another: its reader polls a FIFO in its own memory. */
+int64_t
+sim_ob1_fifo_ps (const SimReplay *replay, uint32_t from, uint32_t to)
+{
+  const TopoParameters *parameters = replay->parameters;
+  uint64_t n_lines = parameters->ompi.sm_lines;
+
+  if (n_lines == 0)
+    return parameters->ompi.sm_latency_ps;
+  return parameters->ompi.sm_latency_ps +
+         (int64_t) n_lines * sim_memory_handover_ps (ob1_of (replay)->memory,
+                                                     core_of (replay, from), core_of (replay, to),
+                                                     core_of (replay, to));
+}
+
 /* From where to where the next part of the copy goes. */
 static void
 work_copy_between (const SimReplay *replay, const Work *work, SimCopy *copy)
@@ -344,7 +359,7 @@ sim_ob1_work_go_on (SimReplay *replay, uint32_t rank, Processor *processor)
   }
   work = ob1->works[processor->work];
   work_give (replay, processor->work);
-  sim_ob1_work_ends (replay, &work, processor->clock_ps);
+  sim_ob1_work_ends (replay, rank, &work, processor->clock_ps);
   processor->work = TOPO_NONE;
 }
 

@@ -99,7 +99,7 @@ test_own_memories (void)
 {
   static const uint32_t spread[] = { 0, 8 }, one_package[] = { 0, 1, 2, 3, 4, 5, 6, 7 };
   g_autoptr (TopoMachine) machine = new_machine ();
-  g_autoptr (TopoNode) node = topo_node_sandybridge ();
+  g_autoptr (TopoNode) node = topo_node_named ("sandybridge");
   g_autofree PredictShare *two = shares_on (node, machine, spread, 2);
   g_autofree PredictShare *eight = shares_on (node, machine, one_package, 8);
 
@@ -116,7 +116,7 @@ test_threads (void)
 {
   static const uint32_t core[] = { 3, 3, 4 };
   g_autoptr (TopoMachine) machine = new_machine ();
-  g_autoptr (TopoNode) node = topo_node_sandybridge ();
+  g_autoptr (TopoNode) node = topo_node_named ("sandybridge");
   g_autofree PredictShare *shares = shares_on (node, machine, core, 3);
 
   g_assert_cmpfloat (shares[0].private_bytes, ==, 128 * KIB);

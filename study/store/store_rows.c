@@ -544,12 +544,13 @@ static gboolean
 check_places (const StudyStoreCursor *cursor, const TopoMapping *mapping, const StudyRow *row,
               GError **error)
 {
-  g_autofree uint64_t *slots = NULL; /* [nodes] a bit per slot */
+  g_autofree uint64_t *taken = NULL; /* a bit per slot, all nodes in a row */
+  gsize place;
 
   if (mapping->n_ranks != row->ranks)
     return study_store_bad_cell (cursor, "ranks", error, "%u, but a run of it has %u",
                                  mapping->n_ranks, row->ranks);
-  slots = g_new0 (uint64_t, (gsize) row->nodes + 1);
+  taken = g_new0 (uint64_t, (gsize) row->nodes * row->ranks_per_node / 64 + 1);
   for (uint32_t rank = 0; rank < mapping->n_ranks; rank++) {
     uint32_t node = mapping->node[rank], slot = mapping->slot[rank];
 
@@ -558,11 +559,12 @@ check_places (const StudyStoreCursor *cursor, const TopoMapping *mapping, const 
                                    "rank %u is in slot %u of node %u; a machine of its runs has %u "
                                    "nodes of %u slots",
                                    rank, slot, node, row->nodes, row->ranks_per_node);
-    if (slots[node] >> slot & 1)
+    place = (gsize) node * row->ranks_per_node + slot;
+    if (taken[place / 64] >> place % 64 & 1)
       return study_store_bad_cell (cursor, "places", error,
                                    "rank %u is in slot %u of node %u, like an earlier rank", rank,
                                    slot, node);
-    slots[node] |= G_GUINT64_CONSTANT (1) << slot;
+    taken[place / 64] |= G_GUINT64_CONSTANT (1) << place % 64;
   }
   return TRUE;
 }

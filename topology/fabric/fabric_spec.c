@@ -8,6 +8,7 @@
  * each and 9 spines is what fits its 324 ports (our assumption). */
 #include "base/words.h"
 #include "topology/machine_private.h"
+#include "topology/node/processor.h"
 
 #include <string.h>
 
@@ -165,25 +166,6 @@ static const TopoParameterNote stampede_notes[] = {
   { "hca.inline", "188 B",
     "stampede: [G] what mlx4 grants; calibrated: the step lies between 146 and 158 B of data [M]" },
   { "node.compute", "21.6 Gflop/s", "stampede: [D] 2.7 GHz x 8" },
-  { "memory.core_bandwidth", "12 GB/s",
-    "stampede: calibrated: 0.165 ns/B for the two copies of 170 B to 8 KB inside the node [M]" },
-  { "memory.core_memory_bandwidth", "8 GB/s",
-    "stampede: ten line fill buffers of 64 B in 80 ns [G]; guess" },
-  { "memory.core_transfer_bandwidth", "12 GB/s",
-    "stampede: within a package lines come from the inclusive L3; 13 to 16 GB/s of one copy above\n"
-    "8 KB [M]; calibrated: no less than core_bandwidth.  From the other package: see\n"
-    "package_latency" },
-  { "memory.transfer_latency", "60 ns",
-    "stampede: of a line that another core of the package has changed; guess" },
-  { "memory.dma_to_cache", "true", "stampede: DDIO, from Sandy Bridge-EP on [G]" },
-  { "memory.cache_bandwidth", "200 GB/s",
-    "stampede: of the L3; guess: below a third of what its eight slices deliver at best, 32 bytes\n"
-    "per cycle each" },
-  { "memory.bus_bandwidth", "40 GB/s",
-    "stampede: two QPI links of 8 GT/s, 16 GB/s in each direction of each [G]; guess: what is left\n"
-    "to use of these 64" },
-  { "memory.bandwidth", "40 GB/s",
-    "stampede: four channels of DDR3-1600 carry 51.2 GB/s [D]; guess: four fifths of it" },
   { NULL, NULL, NULL },
 };
 
@@ -203,7 +185,7 @@ typedef struct {
   const char *kind;
   Make make;
   TopoSpeed speed;
-  TopoNode *(*node) (void);
+  const char *node;       /* the usual one: a processor's name */
   bool has_own_node;      /* a cluster of which the node is known */
   TopoSpeed newest_speed; /* of adapters that such a node can have */
   bool is_file;
@@ -211,18 +193,14 @@ typedef struct {
 } Kind;
 
 static const Kind kinds[] = {
-  { "fattree", make_tree, TOPO_SPEED_QDR, topo_node_harpertown, false, TOPO_SPEED_QDR, false,
+  { "fattree", make_tree, TOPO_SPEED_QDR, "harpertown", false, TOPO_SPEED_QDR, false, NULL },
+  { "fattree3", make_tree3, TOPO_SPEED_QDR, "harpertown", false, TOPO_SPEED_QDR, false, NULL },
+  { "dragonflyplus", make_dragonfly, TOPO_SPEED_HDR, "harpertown", false, TOPO_SPEED_QDR, false,
     NULL },
-  { "fattree3", make_tree3, TOPO_SPEED_QDR, topo_node_harpertown, false, TOPO_SPEED_QDR, false,
-    NULL },
-  { "dragonflyplus", make_dragonfly, TOPO_SPEED_HDR, topo_node_harpertown, false, TOPO_SPEED_QDR,
-    false, NULL },
-  { "systemg", make_system_g, TOPO_SPEED_QDR, topo_node_harpertown, true, TOPO_SPEED_QDR, false,
-    NULL },
-  { "stampede", make_stampede, TOPO_SPEED_FDR, topo_node_sandybridge, true, TOPO_SPEED_EDR, false,
+  { "systemg", make_system_g, TOPO_SPEED_QDR, "harpertown", true, TOPO_SPEED_QDR, false, NULL },
+  { "stampede", make_stampede, TOPO_SPEED_FDR, "sandybridge", true, TOPO_SPEED_EDR, false,
     stampede_notes },
-  { "fabric", make_from_file, TOPO_SPEEDS, topo_node_harpertown, false, TOPO_SPEED_QDR, true,
-    NULL },
+  { "fabric", make_from_file, TOPO_SPEEDS, "harpertown", false, TOPO_SPEED_QDR, true, NULL },
 };
 
 /* The kind at the beginning of a spec and the length of its name; NULL: no such kind. */
@@ -301,19 +279,11 @@ topo_fabric_set_routes (TopoMachine *machine, const char *text, const char *fold
   return TRUE;
 }
 
-static TopoNode *
-node_of_name (const char *name)
-{
-  if (g_str_equal (name, "harpertown"))
-    return topo_node_harpertown ();
-  return g_str_equal (name, "sandybridge") ? topo_node_sandybridge () : NULL;
-}
-
 gboolean
 topo_fabric_set_node (TopoMachine *machine, const char *text, const char *folder, GError **error)
 {
   g_autofree char *path = topo_path_in (folder, text);
-  TopoNode *node = node_of_name (text);
+  TopoNode *node = topo_node_named (text);
 
   if (node == NULL && topo_machine_note_file (machine, path, error))
     node = topo_node_load (path, error);
@@ -321,6 +291,20 @@ topo_fabric_set_node (TopoMachine *machine, const char *text, const char *folder
     return FALSE;
   topo_node_free (machine->node);
   machine->node = node;
+  return TRUE;
+}
+
+gboolean
+topo_fabric_set_threads (TopoMachine *machine, const char *text, GError **error)
+{
+  guint64 n_threads;
+
+  if (!g_ascii_string_to_unsigned (text, 10, 1, TOPO_MAX_RANKS_PER_NODE, &n_threads, NULL)) {
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE, "threads: expected 1 to %d, found \"%s\"",
+                 TOPO_MAX_RANKS_PER_NODE, text);
+    return FALSE;
+  }
+  machine->threads_per_core = (uint32_t) n_threads;
   return TRUE;
 }
 
@@ -344,6 +328,8 @@ read_option (TopoMachine *machine, const Kind *kind, const char *option, const c
       return machine->routes != NULL || topo_fabric_set_routes (machine, value, folder, error);
     if (g_str_has_prefix (option, "node="))
       return machine->node != NULL || topo_fabric_set_node (machine, value, folder, error);
+    if (g_str_has_prefix (option, "threads="))
+      return machine->threads_per_core != 0 || topo_fabric_set_threads (machine, value, error);
     if (cabling != NULL && g_str_has_prefix (option, "speed=") &&
         topo_rate_parse (value, &cabling->rate))
       return TRUE;
@@ -353,10 +339,10 @@ read_option (TopoMachine *machine, const Kind *kind, const char *option, const c
       return TRUE;
   }
   bad_argument (error,
-                "routes=ENGINE, routes=opensm:ENGINE, routes=PATH, node=harpertown, "
-                "node=sandybridge, node=HWLOC.xml or, in a spec, speed=SDR, DDR, QDR, FDR10, FDR, "
-                "EDR, HDR100, HDR, NDR200 or NDR and, of files without cables, cables=1 "
-                "to 254 and spines=1 to 254",
+                "routes=ENGINE, routes=opensm:ENGINE, routes=PATH, node=PROCESSOR, as in node=rome, "
+                "node=HWLOC.xml, threads=N or, in a spec, speed=SDR, DDR, QDR, FDR10, FDR, EDR, "
+                "HDR100, HDR, NDR200 or NDR and, of files without cables, cables=1 to 254 and "
+                "spines=1 to 254",
                 option);
   return FALSE;
 }
@@ -396,17 +382,23 @@ notes_of (const Kind *kind, const TopoFabric *fabric, uint32_t *n)
 }
 
 static void
+apply_note (TopoParameters *parameters, const TopoParameterNote *note)
+{
+  g_autoptr (GError) error = NULL;
+
+  if (!topo_parameters_set (parameters, note->key, note->value, &error))
+    g_error ("%s: %s", note->key, error->message);
+}
+
+/* Those of a kind of fabric, or of its switches. */
+static void
 apply_notes (TopoParameters *parameters, const Kind *kind, const TopoFabric *fabric)
 {
   uint32_t n;
   const TopoParameterNote *notes = notes_of (kind, fabric, &n);
 
-  for (uint32_t at = 0; at < n; at++) {
-    g_autoptr (GError) error = NULL;
-
-    if (!topo_parameters_set (parameters, notes[at].key, notes[at].value, &error))
-      g_error ("%s: %s", notes[at].key, error->message);
-  }
+  for (uint32_t at = 0; at < n; at++)
+    apply_note (parameters, &notes[at]);
 }
 
 gboolean
@@ -451,21 +443,36 @@ gboolean
 topo_fabric_finish (TopoMachine *machine, GError **error)
 {
   const Kind *kind = known_kind (machine->spec);
-  g_autoptr (TopoNode) usual = kind->node ();
-  GString *spec = g_string_new (machine->spec);
+  g_autoptr (GPtrArray) notes = NULL;
+  GString *spec;
 
   if (machine->routes == NULL)
     machine->routes = g_strdup (DEFAULT_ROUTES);
   machine->node_by_default = machine->node == NULL;
   if (machine->node == NULL)
-    machine->node = g_steal_pointer (&usual);
+    machine->node = topo_node_named (kind->node);
+  machine->threads_per_core = MAX (machine->threads_per_core, 1);
+  if (machine->threads_per_core > 1) {
+    TopoNode *threads = topo_node_threads (machine->node, machine->threads_per_core, error);
+
+    if (threads == NULL)
+      return FALSE;
+    topo_node_free (machine->node);
+    machine->node = threads;
+  }
+  spec = g_string_new (machine->spec);
   if (!g_str_equal (machine->routes, DEFAULT_ROUTES))
     g_string_append_printf (spec, ",routes=%s", machine->routes);
-  if (usual != NULL && !g_str_equal (machine->node->source, usual->source))
+  if (!g_str_equal (machine->node->source, kind->node))
     g_string_append_printf (spec, ",node=%s", machine->node->source);
+  if (machine->threads_per_core > 1)
+    g_string_append_printf (spec, ",threads=%u", machine->threads_per_core);
   g_free (machine->spec);
   machine->spec = g_string_free (spec, FALSE);
   topo_machine_default_cores (machine);
+  notes = topo_processor_notes (machine->node);
+  for (guint at = 0; at < notes->len; at++)
+    apply_note (&machine->parameters, notes->pdata[at]);
   if (machine->node->n_cores <= TOPO_MAX_RANKS_PER_NODE)
     return TRUE;
   g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE, "%s: %u cores; at most %d are possible",
@@ -528,6 +535,7 @@ topo_machine_assumptions (const TopoMachine *machine, GPtrArray *lines)
   const TopoFabric *fabric = machine->fabric;
   const TopoParameters *parameters = &machine->parameters;
   const TopoPort *fastest = NULL; /* of the adapters' ports with a cable */
+  g_autoptr (GPtrArray) notes = NULL;
   g_autofree char *newer = NULL;
   TopoParameters usual;
   uint64_t link_Bps = 0;
@@ -551,7 +559,7 @@ topo_machine_assumptions (const TopoMachine *machine, GPtrArray *lines)
   if (topo_machine_assumes_node (machine))
     g_ptr_array_add (lines,
                      g_strdup_printf ("node: %s (assumed): %u cores, memory and buses of 2008; "
-                                      "node=harpertown, node=sandybridge or node=FILE.xml (hwloc's "
+                                      "node=PROCESSOR, as in node=rome, or node=FILE.xml (hwloc's "
                                       "lstopo FILE.xml) states the node",
                                       machine->node->source, machine->node->n_cores));
   if (newer != NULL)
@@ -561,22 +569,32 @@ topo_machine_assumptions (const TopoMachine *machine, GPtrArray *lines)
                          "states the node, [memory] and [hca] of a machine file its numbers",
                          newer, machine->node->source));
 
-  /* The defaults of [memory] and [hca] are those of a Harpertown node for every node. */
+  /* The defaults of [memory] are those of a Harpertown node, whatever the file says of it. */
   topo_parameters_default (&usual, TOPO_FAMILY_FABRIC);
   apply_notes (&usual, kind, fabric);
-  if (kind->notes == NULL && !machine->node_by_default &&
-      !g_str_equal (machine->node->source, "harpertown") &&
+  notes = topo_processor_notes (machine->node);
+  for (guint at = 0; at < notes->len; at++)
+    apply_note (&usual, notes->pdata[at]);
+  if ((machine->node->processor == NULL || machine->node->is_nearest) &&
       parameters->memory.core_bandwidth_Bps == usual.memory.core_bandwidth_Bps &&
       parameters->memory.core_memory_bandwidth_Bps == usual.memory.core_memory_bandwidth_Bps &&
       parameters->memory.core_transfer_bandwidth_Bps == usual.memory.core_transfer_bandwidth_Bps &&
       parameters->memory.cache_bandwidth_Bps == usual.memory.cache_bandwidth_Bps &&
       parameters->memory.bus_bandwidth_Bps == usual.memory.bus_bandwidth_Bps &&
       parameters->memory.dram_bandwidth_Bps == usual.memory.dram_bandwidth_Bps)
+    g_ptr_array_add (
+        lines,
+        g_strdup_printf ("[memory]: bandwidths of %s (assumed) for the node %s, whose processor "
+                         "(%s) is not in our table; a machine file or --set memory.bandwidth=... "
+                         "and the others change them",
+                         machine->node->is_nearest ? machine->node->processor->title : "harpertown",
+                         machine->node->source,
+                         machine->node->model != NULL ? machine->node->model : "not named"));
+  if (machine->node->has_split_memory)
     g_ptr_array_add (lines,
-                     g_strdup_printf ("[memory]: bandwidths of harpertown (assumed) for the node "
-                                      "%s; a machine file or --set memory.bandwidth=... and the "
-                                      "others change them",
-                                      machine->node->source));
+                     g_strdup_printf ("node: %s has one memory for all packages; each is "
+                                      "assumed to have its own, as those of %s do",
+                                      machine->node->source, machine->node->processor->title));
   if (fastest != NULL && fastest->speed > TOPO_SPEED_QDR &&
       link_Bps > usual.hca.pcie_bandwidth_Bps &&
       (kind->notes == NULL || kind->speed != fastest->speed) &&
@@ -595,10 +613,9 @@ char *
 topo_fabric_print_path (const char *name)
 {
   gsize skip = layers_length (name);
-  g_autoptr (TopoNode) node = node_of_name (name);
   g_autofree char *path = NULL;
 
-  if (node != NULL || is_engine (name + skip))
+  if (topo_processor_named (name) != NULL || is_engine (name + skip))
     return g_strdup (name);
   path = g_canonicalize_filename (name + skip, NULL);
   return g_strconcat (skip > 0 ? LAYERS : "", path, NULL);
@@ -617,6 +634,8 @@ topo_fabric_print_spec (const TopoMachine *machine)
   end = strstr (from, ",routes=");
   if (end == NULL)
     end = strstr (from, ",node=");
+  if (end == NULL)
+    end = strstr (from, ",threads=");
   options = end != NULL ? g_strndup (from, (gsize) (end - from)) : g_strdup (from);
   if (!kind->is_file)
     return g_steal_pointer (&options);

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "topology/machine.h"
+#include ".ci/test_data.h"
 #include "topology/topology_testing.h"
 
 #include <glib/gstdio.h>
@@ -103,6 +104,9 @@ test_print_survives (Files *files, gconstpointer unused G_GNUC_UNUSED)
       g_strdup_printf ("fabric:%s,routes=layers:%s", files->fabric, files->tables);
   g_autofree char *tabled =
       g_strdup_printf ("fabric:%s,speed=NDR,cables=2,spines=3,routes=updn", files->table);
+  g_autofree char *xml = test_data_find ("nodes/hwloc2-Intel-Skylake-2xXeon6140.xml");
+  g_autofree char *threads =
+      xml != NULL ? g_strdup_printf ("fattree:4x3,node=%s,threads=2", xml) : g_strdup ("systemg");
   const char *const specs[] = {
     "systemg",
     "systemg:16",
@@ -119,6 +123,8 @@ test_print_survives (Files *files, gconstpointer unused G_GNUC_UNUSED)
     "systemg:2,node=sandybridge,routes=opensm:ftree",
     layered,
     "systemg:4,routes=layers:opensm:minhop",
+    "fattree:4x3,node=genoa",
+    threads,
   };
 
   for (gsize at = 0; at < G_N_ELEMENTS (specs); at++) {
@@ -150,6 +156,8 @@ test_canonical_spec (void)
     { "dragonflyplus:3x2x2:2,speed=hdr", "dragonflyplus:3x2x2:2" },
     { "dragonflyplus:3x2x2:2,routes=updn,speed=EDR",
       "dragonflyplus:3x2x2:2,speed=EDR,routes=updn" },
+    { "stampede:8,node=harpertown", "stampede:8,node=harpertown" },
+    { "fattree:4x4,threads=1,node=rome", "fattree:4x4,node=rome" },
   };
 
   for (gsize at = 0; at < G_N_ELEMENTS (cases); at++) {
@@ -214,7 +222,7 @@ test_bad_files (Files *files, gconstpointer unused G_GNUC_UNUSED)
     { "[machine]\nspec = systemg\nnode = none.xml\n", NULL, ":3: ", "none.xml" },
     { "[machine]\nspec = systemg\nnode = tables.dump\n", NULL, ":3: ", "tables.dump" },
     { "[machine]\nspec = systemg\nranks_per_node = 9\n", NULL, ":3: ", "8 cores" },
-    { "[machine]\nspec = systemg\nranks_per_node = 0\n", NULL, ":3: ", "1 to 64" },
+    { "[machine]\nspec = systemg\nranks_per_node = 0\n", NULL, ":3: ", "1 to 256" },
     { "[machine]\nspec = systemg\ncores = 0,8\n", NULL, ":3: ", "cores 0 to 7" },
     { "[machine]\nspec = systemg\ncores = 0,1,0\n", NULL, ":3: ", "twice" },
     { "[machine]\nspec = systemg\ncores = 3-1\n", NULL, ":3: ", "3-1" },
@@ -229,6 +237,9 @@ test_bad_files (Files *files, gconstpointer unused G_GNUC_UNUSED)
     { "[machine]\nspec = bgq:32\nroutes = ftree\n", NULL, ":3: ", "torus" },
     { "[machine]\nspec = bgq:32\nnode = harpertown\n", NULL, ":3: ", "torus" },
     { "[machine]\nspec = bgq:32\ncores = 0,2\n", NULL, ":3: ", "torus" },
+    { "[machine]\nspec = bgq:32\nthreads = 2\n", NULL, ":3: ", "torus" },
+    { "[machine]\nspec = systemg\nthreads = 0\n", NULL, ":3: ", "1 to 256" },
+    { "[machine]\nspec = systemg\nnode = rome\nthreads = 2\n", NULL, ":4: ", "(rome) have 1" },
     { "[machine]\nspec = bgq:32\n", ",routes=ftree", ": ", "torus" },
   };
 
@@ -297,7 +308,7 @@ test_engine_beats_file (Files *files, gconstpointer unused G_GNUC_UNUSED)
 static void
 test_sandybridge (void)
 {
-  g_autoptr (TopoNode) node = topo_node_sandybridge ();
+  g_autoptr (TopoNode) node = topo_node_named ("sandybridge");
   uint32_t l3 = topo_node_above (node, 0, TOPO_OBJECT_CACHE);
 
   g_assert_cmpuint (node->n_cores, ==, 16);
@@ -332,7 +343,7 @@ test_assumptions (Files *files, gconstpointer unused G_GNUC_UNUSED)
     { "fattree:2x2:1", NULL, NULL, true, false, false, false },
     { "fattree3:4", NULL, NULL, true, false, false, false },
     { "fattree:2x2:1,node=harpertown", NULL, NULL, false, false, false, false },
-    { "fattree:2x2:1,node=sandybridge", NULL, NULL, false, false, true, false },
+    { "fattree:2x2:1,node=sandybridge", NULL, NULL, false, false, false, false },
     { "fattree:2x2:1,speed=FDR", NULL, NULL, true, true, false, true },
     { "systemg:4,speed=EDR", NULL, NULL, false, true, false, true },
     { "stampede:4,speed=HDR", NULL, NULL, false, true, false, true },
@@ -432,6 +443,100 @@ test_stated (Files *files, gconstpointer unused G_GNUC_UNUSED)
   g_assert_cmpuint (lines->len, ==, 0);
 }
 
+/* A node with one core and these signs of a processor. */
+#define SETS "cpuset=\"0x1\" complete_cpuset=\"0x1\" nodeset=\"0x1\" complete_nodeset=\"0x1\""
+#define NODE_XML(infos)                                                         \
+  "<topology version=\"2.0\"><object type=\"Machine\" os_index=\"0\" " SETS ">" \
+  "<object type=\"NUMANode\" os_index=\"0\" " SETS "/>"                         \
+  "<object type=\"Package\" os_index=\"0\" " SETS ">" infos                     \
+  "<object type=\"Core\" os_index=\"0\" " SETS ">"                              \
+  "<object type=\"PU\" os_index=\"0\" " SETS "/></object></object></object></topology>"
+#define INFO(name, value) "<info name=\"" name "\" value=\"" value "\"/>"
+
+/* The processor of a file gives the numbers: 16 GB/s is Rome's, 12 Sapphire Rapids', 4.5 the default.
+ * A warning names what was assumed. */
+static void
+test_processors (Files *files, gconstpointer unused G_GNUC_UNUSED)
+{
+  static const struct {
+    const char *xml;
+    uint64_t fetch_MBps;
+    const char *warning; /* NULL: none */
+  } cases[] = {
+    { NODE_XML (INFO ("CPUModel", "AMD EPYC 7742 64-Core Processor")), 16000, NULL },
+    { NODE_XML (INFO ("CPUVendor", "AuthenticAMD") INFO ("CPUFamilyNumber", "23")
+                    INFO ("CPUModelNumber", "49")),
+      16000, NULL },
+    { NODE_XML (INFO ("CPUVendor", "AuthenticAMD") INFO ("CPUFamilyNumber", "23")
+                    INFO ("CPUModelNumber", "1") INFO ("CPUModel", "AMD EPYC 7551\a 32-Core")),
+      16000, "(AMD EPYC 7551? 32-Core) is not in our table" },
+    { NODE_XML (INFO ("CPUVendor", "GenuineIntel") INFO ("CPUFamilyNumber", "6")
+                    INFO ("CPUModelNumber", "207")),
+      12000, "bandwidths of Intel Xeon Scalable, fourth (Sapphire Rapids) (assumed)" },
+    { NODE_XML (INFO ("CPUModel", "Cavium ThunderX2")), 4500, "(Cavium ThunderX2) is not" },
+    { NODE_XML (""), 4500, "bandwidths of harpertown (assumed)" },
+    { NODE_XML (INFO ("CPUFamilyNumber", "-1") INFO ("CPUModelNumber", "x")), 4500, "not named" },
+  };
+
+  for (gsize at = 0; at < G_N_ELEMENTS (cases); at++) {
+    g_autofree char *spec = g_strdup_printf ("fattree:2x2:1,node=%s", files->tables);
+    g_autoptr (GPtrArray) lines = g_ptr_array_new_with_free_func (g_free);
+    g_autoptr (TopoMachine) machine = NULL;
+
+    g_assert_true (g_file_set_contents (files->tables, cases[at].xml, -1, NULL));
+    machine = topo_testing_machine (spec, 0);
+    g_assert_cmpuint (machine->parameters.memory.core_memory_bandwidth_Bps, ==,
+                      cases[at].fetch_MBps * 1000000);
+    topo_machine_assumptions (machine, lines);
+    g_assert_cmpuint (lines->len, ==, cases[at].warning != NULL);
+    if (cases[at].warning == NULL)
+      continue;
+    g_test_message ("%s", (char *) lines->pdata[0]);
+    g_assert_nonnull (strstr (lines->pdata[0], cases[at].warning));
+    /* What the user states is not assumed. */
+    machine->parameters.memory.dram_bandwidth_Bps++;
+    g_ptr_array_set_size (lines, 0);
+    topo_machine_assumptions (machine, lines);
+    g_assert_cmpuint (lines->len, ==, 0);
+  }
+}
+
+/* A key of the file beats the processor, the processor a preset; the rest is the processor's. */
+static void
+test_precedence (Files *files, gconstpointer unused G_GNUC_UNUSED)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (TopoMachine) machine = machine_of_text (
+      files, "[machine]\nspec = stampede:2\nnode = rome\n[memory]\nbandwidth = 50 GB/s\n", NULL,
+      &error);
+  g_autoptr (TopoMachine) other = NULL;
+
+  g_assert_no_error (error);
+  g_assert_cmpuint (machine->parameters.memory.dram_bandwidth_Bps, ==, 50000000000);
+  g_assert_cmpuint (machine->parameters.memory.group_bandwidth_Bps, ==, 22000000000);
+  g_assert_cmpuint (machine->parameters.mpi.eager_bytes, ==, 17 * 1024); /* Stampede's */
+  other =
+      machine_of_text (files, "[machine]\nspec = stampede:2\nnode = rome\n", ",node=milan", &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (other->parameters.memory.cache_latency_ps, ==, 23000);
+}
+
+/* The processor of a preset whose numbers were measured on it, and of one named by hand. */
+static void
+test_sandybridge_is_stampedes (void)
+{
+  g_autoptr (TopoMachine) stampede = topo_testing_machine ("stampede:2", 0);
+  g_autoptr (TopoMachine) tree = topo_testing_machine ("fattree:2x2:1,node=sandybridge", 0);
+  g_autoptr (TopoMachine) old = topo_testing_machine ("fattree:2x2:1", 0);
+
+  g_assert_cmpmem (&stampede->parameters.memory, sizeof stampede->parameters.memory,
+                   &tree->parameters.memory, sizeof tree->parameters.memory);
+  g_assert_cmpuint (tree->parameters.memory.core_bandwidth_Bps, ==, 12000000000);
+  g_assert_cmpuint (tree->parameters.memory.transfer_latency_ps, ==, 60000);
+  g_assert_cmpuint (tree->parameters.mpi.eager_bytes, ==, old->parameters.mpi.eager_bytes);
+  g_assert_cmpuint (old->parameters.memory.core_bandwidth_Bps, ==, 5000000000);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -453,6 +558,11 @@ main (int argc, char *argv[])
               files_tear_down);
   g_test_add ("/topology/machine-fabric/stated", Files, NULL, files_set_up, test_stated,
               files_tear_down);
+  g_test_add ("/topology/machine-fabric/processors", Files, NULL, files_set_up, test_processors,
+              files_tear_down);
+  g_test_add ("/topology/machine-fabric/precedence", Files, NULL, files_set_up, test_precedence,
+              files_tear_down);
+  g_test_add_func ("/topology/machine-fabric/sandybridge-numbers", test_sandybridge_is_stampedes);
   g_test_add_func ("/topology/machine-fabric/stampede", test_stampede);
   g_test_add_func ("/topology/machine-fabric/sandybridge", test_sandybridge);
   return g_test_run ();

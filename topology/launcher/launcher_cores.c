@@ -6,6 +6,17 @@
 
 /* --- Printing Open MPI's rankfiles --- */
 
+/* Open MPI's numbers in a rankfile are those of cores. */
+static bool
+rankfile_check_threads (const TopoMachine *machine, GError **error)
+{
+  if (machine->threads_per_core <= 1)
+    return true;
+  g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
+               "threads=%u: a rankfile names cores, not their threads", machine->threads_per_core);
+  return false;
+}
+
 static char *
 rankfile_print (const TopoMapping *mapping, const TopoMachine *machine, GError **error)
 {
@@ -17,6 +28,8 @@ rankfile_print (const TopoMapping *mapping, const TopoMachine *machine, GError *
                  machine->spec);
     return NULL;
   }
+  if (!rankfile_check_threads (machine, error))
+    return NULL;
   for (uint32_t rank = 0; rank < mapping->n_ranks; rank++) {
     const char *host = topo_machine_host (machine, mapping->node[rank]);
 
@@ -79,7 +92,7 @@ typedef struct {
 typedef struct {
   uint8_t core[TOPO_MAX_RANKS_PER_NODE];
   uint32_t n;
-  uint64_t seen; /* bit per core */
+  bool is_seen[TOPO_MAX_RANKS_PER_NODE]; /* of a core */
 } Cores;
 
 /* Overwrites comments with blanks; line ends stay. */
@@ -213,9 +226,9 @@ read_part (Cores *cores, const char *part, const TopoNode *node, const TopoObjec
         return FALSE;
       }
     }
-    if (!(cores->seen >> core & 1))
+    if (!cores->is_seen[core])
       cores->core[cores->n++] = (uint8_t) core;
-    cores->seen |= UINT64_C (1) << core;
+    cores->is_seen[core] = true;
   }
   return TRUE;
 }
@@ -340,6 +353,10 @@ read_rankfile (TopoMapping *mapping, const TopoMachine *machine, const char *pat
     g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
                  "%s: a rankfile places ranks on the cores of a fabric's nodes; %s is a torus",
                  path, machine->spec);
+    return FALSE;
+  }
+  if (!rankfile_check_threads (machine, error)) {
+    g_prefix_error (error, "%s: ", path);
     return FALSE;
   }
   n_places = (gsize) topo_shape_nodes (&machine->shape) * machine->node->n_cores;

@@ -128,6 +128,12 @@ print_hostfile (const TopoMapping *mapping, const TopoMachine *machine, GError *
     }
     seen[node] = true;
   }
+  if (machine->threads_per_core > 1) {
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
+                 "threads=%u: the command line of a list of hosts names cores, not their threads",
+                 machine->threads_per_core);
+    return NULL;
+  }
   /* Refuses cores in another than ascending order: mpirun 4.1 with --cpu-list takes
    * them so, whatever the order of the list. */
   uint32_t n_slots = machine->node != NULL ? topo_launcher_slots_used (mapping) : 0;

@@ -2,6 +2,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "topology/launcher/launcher.h"
+
+#include ".ci/test_data.h"
 #include "topology/topology_testing.h"
 
 #include <glib/gstdio.h>
@@ -119,6 +121,45 @@ test_cores_in_another_order (void)
   machine->ranks_per_node = 2;
   assert_placed ("rank 0=node0 slot=0\nrank 1=node0 slot=1:0\n", machine, 2, "0.0 0.4");
   assert_refused ("rank 0=node0 slot=1\n", machine, 1, ":1: ", "not one of the 2 slots");
+}
+
+/* Cores beyond the 64th are others than those before. */
+static void
+test_many_cores (void)
+{
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("systemg:4,node=rome", 128);
+
+  assert_placed ("rank 0=node0 slot=1:63\nrank 1=node0 slot=0,64\nrank 2=node0 slot=0,64\n",
+                 machine, 3, "0.127 0.0 0.64");
+  g_assert_true (topo_machine_set_cores (machine, "64,0,127", NULL));
+  g_assert_cmpuint (machine->ranks_per_node, ==, 3);
+  g_assert_cmpuint (machine->slot_core[0], ==, 64);
+  g_assert_cmpuint (machine->slot_core[3], ==, 1);
+  g_assert_cmpuint (machine->slot_core[127], ==, 126);
+  g_assert_false (topo_machine_set_cores (machine, "64,0,64", NULL));
+}
+
+/* Open MPI's numbers are those of cores. */
+static void
+test_threads (void)
+{
+  g_autofree char *path = test_data ("nodes/hwloc2-Intel-Skylake-2xXeon6140.xml");
+  g_autofree char *spec = g_strdup_printf ("systemg:4,node=%s,threads=2", path);
+  g_autoptr (TopoMachine) machine = NULL;
+  g_autoptr (TopoMapping) mapping = NULL;
+
+  if (path == NULL)
+    return;
+  machine = topo_testing_machine (spec, 72);
+  mapping = topo_mapping_new ("AT", machine, 4, NULL);
+  assert_refused ("rank 0=node0 slot=0\n", machine, 1, "threads=2", "not their threads");
+  for (guint at = 0; at < 2; at++) {
+    const TopoLauncher *launcher = topo_launcher_find (at == 0 ? "rankfile" : "hostfile", 8);
+    g_autoptr (GError) error = NULL;
+
+    g_assert_null (launcher->print (mapping, machine, &error));
+    g_assert_nonnull (strstr (error->message, "not their threads"));
+  }
 }
 
 static void
@@ -263,6 +304,8 @@ main (int argc, char *argv[])
   g_test_add_func ("/topology/rankfile/order", test_cores_in_another_order);
   g_test_add_func ("/topology/rankfile/bad", test_bad_rankfiles);
   g_test_add_func ("/topology/rankfile/print", test_print_survives);
+  g_test_add_func ("/topology/rankfile/many-cores", test_many_cores);
+  g_test_add_func ("/topology/rankfile/threads", test_threads);
   g_test_add_func ("/topology/rankfile/print-refused", test_print_refused);
   g_test_add_func ("/topology/hostfile/hosts", test_hosts);
   g_test_add_func ("/topology/hostfile/bad", test_bad_hosts);

@@ -3,7 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "topology/node/node.h"
 
+#include "topology/machine.h"
 #include "topology/node/node_build.h"
+#include "topology/node/processor.h"
 
 void
 topo_node_set_cpus (TopoNode *node, uint32_t *cpu, uint32_t *cpu_core, uint32_t n_cpus)
@@ -48,8 +50,10 @@ topo_node_free (TopoNode *node)
   g_free (node->memory);
   g_free (node->cpu);
   g_free (node->cpu_core);
+  g_free (node->first_thread);
   g_free (node->core);
   g_free (node->objects);
+  g_free (node->model);
   g_free (node->source);
   g_free (node);
 }
@@ -105,7 +109,10 @@ topo_node_harpertown (void)
       }
     }
   }
-  return topo_node_make (g_strdup ("harpertown"), objects);
+  TopoNode *node = topo_node_make (g_strdup ("harpertown"), objects);
+
+  node->processor = topo_processor_named ("harpertown");
+  return node;
 }
 
 uint32_t
@@ -117,10 +124,14 @@ topo_node_above (const TopoNode *node, uint32_t core, TopoObjectKind kind)
     for (uint32_t memory = 0; memory < node->n_memories; memory++) {
       const TopoObject *object = &node->objects[node->memory[memory]];
 
-      if (core - object->first_core < object->n_cores)
+      if (core - object->first_core >= object->n_cores)
+        continue;
+      if (!object->is_hbm)
         return node->memory[memory];
+      if (found == TOPO_NONE)
+        found = node->memory[memory];
     }
-    return node->memory[0];
+    return found != TOPO_NONE ? found : node->memory[0];
   }
   for (uint32_t object = node->core[core]; object != TOPO_NONE;
        object = node->objects[object].parent)
@@ -144,46 +155,37 @@ topo_node_memory_bytes (const TopoNode *node)
   return bytes;
 }
 
-/* --- Two eight-core Xeon E5-2680 --- */
+/* --- Usual nodes of two packages --- */
 
 #define PACKAGES 2
-#define CORES    8 /* of a package */
 
-TopoNode *
-topo_node_sandybridge (void)
+/* A domain of a package: its memory, its core groups and their cores. */
+static void
+add_domain (GArray *objects, const TopoUsualNode *usual, uint32_t package, uint32_t number)
 {
-  GArray *objects = g_array_new (FALSE, TRUE, sizeof (TopoObject));
-  TopoNode *node;
+  uint32_t n_cores = usual->n_groups * usual->n_cores, first_core = number * n_cores;
 
-  add (objects, (TopoObject){ .kind = TOPO_OBJECT_MACHINE,
-                              .parent = TOPO_NONE,
-                              .n_cores = PACKAGES * CORES });
-  for (uint32_t number = 0; number < PACKAGES; number++) {
-    uint32_t first_core = CORES * number;
-    uint32_t package = add (objects, (TopoObject){ .kind = TOPO_OBJECT_PACKAGE,
-                                                   .os_index = number,
-                                                   .first_core = first_core,
-                                                   .n_cores = CORES });
-    uint32_t l3;
+  add (objects, (TopoObject){ .kind = TOPO_OBJECT_MEMORY,
+                              .parent = package,
+                              .os_index = number,
+                              .first_core = first_core,
+                              .n_cores = n_cores });
+  for (uint32_t group = 0; group < usual->n_groups; group++) {
+    uint32_t first = first_core + group * usual->n_cores;
+    uint32_t l3 = add (objects, (TopoObject){ .kind = TOPO_OBJECT_CACHE,
+                                              .level = 3,
+                                              .parent = package,
+                                              .first_core = first,
+                                              .n_cores = usual->n_cores,
+                                              .cache_bytes = usual->l3_kibibytes * 1024 });
 
-    add (objects, (TopoObject){ .kind = TOPO_OBJECT_MEMORY,
-                                .parent = package,
-                                .os_index = number,
-                                .first_core = first_core,
-                                .n_cores = CORES });
-    l3 = add (objects, (TopoObject){ .kind = TOPO_OBJECT_CACHE,
-                                     .level = 3,
-                                     .parent = package,
-                                     .first_core = first_core,
-                                     .n_cores = CORES,
-                                     .cache_bytes = 20 * 1024 * 1024 });
-    for (uint32_t core = first_core; core < first_core + CORES; core++) {
+    for (uint32_t core = first; core < first + usual->n_cores; core++) {
       uint32_t l2 = add (objects, (TopoObject){ .kind = TOPO_OBJECT_CACHE,
                                                 .level = 2,
                                                 .parent = l3,
                                                 .first_core = core,
                                                 .n_cores = 1,
-                                                .cache_bytes = 256 * 1024 });
+                                                .cache_bytes = usual->l2_kibibytes * 1024 });
 
       add (objects, (TopoObject){ .kind = TOPO_OBJECT_CORE,
                                   .parent = l2,
@@ -192,9 +194,96 @@ topo_node_sandybridge (void)
                                   .n_cores = 1 });
     }
   }
-  node = topo_node_make (g_strdup ("sandybridge"), objects);
+}
+
+TopoNode *
+topo_node_named (const char *name)
+{
+  const TopoProcessor *processor = topo_processor_named (name);
+  GArray *objects;
+  TopoNode *node;
+  uint32_t n;
+
+  if (processor == NULL)
+    return NULL;
+  if (processor->usual.n_cores == 0)
+    return topo_node_harpertown ();
+  objects = g_array_new (FALSE, TRUE, sizeof (TopoObject));
+  n = processor->usual.n_domains * processor->usual.n_groups * processor->usual.n_cores;
+  add (objects,
+       (TopoObject){ .kind = TOPO_OBJECT_MACHINE, .parent = TOPO_NONE, .n_cores = PACKAGES * n });
+  for (uint32_t number = 0; number < PACKAGES; number++) {
+    uint32_t package = add (objects, (TopoObject){ .kind = TOPO_OBJECT_PACKAGE,
+                                                   .os_index = number,
+                                                   .first_core = n * number,
+                                                   .n_cores = n });
+
+    for (uint32_t domain = 0; domain < processor->usual.n_domains; domain++)
+      add_domain (objects, &processor->usual, package,
+                  number * processor->usual.n_domains + domain);
+  }
+  node = topo_node_make (g_strdup (name), objects);
   node->adapter = 1; /* the first package */
+  node->processor = processor;
   return node;
+}
+
+/* --- Threads as cores --- */
+
+TopoNode *
+topo_node_threads (const TopoNode *node, uint32_t n_threads, GError **error)
+{
+  g_autofree uint32_t *n_of = g_new0 (uint32_t, node->n_cores); /* threads that a core has */
+  g_autofree uint32_t *first = g_new0 (uint32_t, node->n_cores + 1);
+  g_autofree uint32_t *place = g_new0 (uint32_t, node->n_objects); /* in the new array */
+  GArray *objects;
+  TopoNode *threads;
+  uint32_t most = 0;
+
+  for (uint32_t cpu = 0; cpu < node->n_cpus; cpu++)
+    n_of[node->cpu_core[cpu]]++;
+  for (uint32_t core = 0; core < node->n_cores; core++) {
+    most = MAX (most, n_of[core]);
+    first[core + 1] = first[core] + MIN (n_of[core], n_threads);
+  }
+  if (n_threads > most) {
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
+                 "threads=%u: the cores of the node (%s) have %u", n_threads, node->source, most);
+    return NULL;
+  }
+  objects = g_array_new (FALSE, TRUE, sizeof (TopoObject));
+  for (uint32_t number = 0; number < node->n_objects; number++) {
+    TopoObject object = node->objects[number];
+    uint32_t core = object.first_core, cpu = 0;
+
+    if (object.parent != TOPO_NONE)
+      object.parent = place[object.parent];
+    object.first_core = first[core];
+    object.n_cores = first[core + object.n_cores] - first[core];
+    place[number] = objects->len;
+    if (object.kind != TOPO_OBJECT_CORE) {
+      g_array_append_val (objects, object);
+      continue;
+    }
+    object.n_cores = 1;
+    while (node->cpu_core[cpu] != core)
+      cpu++;
+    for (; object.first_core < first[core + 1]; object.first_core++) {
+      object.os_index = node->cpu[cpu++];
+      g_array_append_val (objects, object);
+    }
+  }
+  threads = topo_node_make (g_strdup (node->source), objects);
+  threads->model = g_strdup (node->model);
+  threads->processor = node->processor;
+  threads->is_nearest = node->is_nearest;
+  threads->has_split_memory = node->has_split_memory;
+  threads->adapter = place[node->adapter];
+  threads->first_thread = g_new (uint32_t, threads->n_cores);
+  for (uint32_t core = 0; core < node->n_cores; core++)
+    for (uint32_t thread = first[core]; thread < first[core + 1]; thread++)
+      threads->first_thread[thread] = first[core];
+  return threads;
 }
 
 /* --- Printing --- */
@@ -230,7 +319,10 @@ print_below (const TopoNode *node, uint32_t object, uint32_t depth, GString *tex
   switch ((TopoObjectKind) it->kind) {
   case TOPO_OBJECT_MACHINE: g_string_append (text, "node"); break;
   case TOPO_OBJECT_PACKAGE: g_string_append_printf (text, "package %u", it->os_index); break;
-  case TOPO_OBJECT_MEMORY: g_string_append_printf (text, "memory %u", it->os_index); break;
+  case TOPO_OBJECT_MEMORY:
+    g_string_append_printf (text, "memory %u%s", it->os_index,
+                            it->is_hbm ? ", high-bandwidth" : "");
+    break;
   case TOPO_OBJECT_CACHE: print_cache (it, text); break;
   case TOPO_OBJECT_CORE: break;
   }

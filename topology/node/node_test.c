@@ -13,6 +13,11 @@
 #define ALL_SETS(cpus) \
   "cpuset=\"" cpus "\" complete_cpuset=\"" cpus "\" nodeset=\"0x1\" complete_nodeset=\"0x1\""
 
+/* The same with other memories. */
+#define THREE_SETS(cpus, nodes)                                         \
+  "cpuset=\"" cpus "\" complete_cpuset=\"" cpus "\" nodeset=\"0x" nodes \
+  "\" complete_nodeset=\"0x" nodes "\""
+
 static uint32_t
 count (const TopoNode *node, TopoObjectKind kind, uint32_t level)
 {
@@ -430,9 +435,9 @@ static void
 test_impossible_machines (void)
 {
   GError *error = NULL;
-  TopoNode *node = node_fixture_synthetic ("pack:5 core:13 pu:1", &error);
+  TopoNode *node = node_fixture_synthetic ("pack:1 core:257 pu:1", &error);
 
-  assert_refused (node, error, TOPO_ERROR_RANGE, "65 cores; a node has at most 64");
+  assert_refused (node, error, TOPO_ERROR_RANGE, "257 cores; a node has at most 256");
   error = NULL;
   node = node_fixture_synthetic ("pack:2 pu:2", &error);
   assert_refused (node, error, TOPO_ERROR_RANGE, "the machine has no cores");
@@ -462,13 +467,104 @@ test_hwloc1 (void)
 
 /* The most that is allowed. */
 static void
-test_64_cores (void)
+test_256_cores (void)
 {
-  g_autoptr (TopoNode) node = node_fixture_of ("pack:2 numa:2 l3:2(size=16777216) core:8 pu:2");
+  g_autoptr (TopoNode) node = node_fixture_of ("pack:2 numa:4 l3:4(size=16777216) core:8 pu:2");
 
   assert_sound (node);
-  g_assert_cmpuint (node->n_cores, ==, 64);
-  g_assert_cmpuint (node->n_memories, ==, 4);
+  g_assert_cmpuint (node->n_cores, ==, 256);
+  g_assert_cmpuint (node->n_memories, ==, 8);
+}
+
+/* Two memories next to two cores, one of them high-bandwidth, and one that is next to none: it
+ * counts for what it stands in, here the machine. */
+static void
+test_high_bandwidth_memory (void)
+{
+  static const char *const kinds[][2] = { { "HBM", "DRAM" },
+                                          { "MCDRAM", "DRAM" },
+                                          { "HBM", "HBM" } };
+
+  for (gsize at = 0; at < G_N_ELEMENTS (kinds); at++) {
+    g_autofree char *text = g_strdup_printf (
+        "<topology version=\"2.0\"><object type=\"Machine\" os_index=\"0\" " THREE_SETS (
+            "0x3",
+            "7") ">"
+                 "<object type=\"NUMANode\" os_index=\"0\" subtype=\"%s\" local_memory=\"4096\" " THREE_SETS (
+                     "0x3",
+                     "1") "/>"
+                          "<object type=\"NUMANode\" os_index=\"1\" subtype=\"%s\" local_memory=\"8192\" " THREE_SETS (
+                              "0x3",
+                              "2") "/>"
+                                   "<object type=\"NUMANode\" os_index=\"2\" subtype=\"HBM\" local_memory=\"1024\" " THREE_SETS (
+                                       "0x0",
+                                       "4") "/>"
+                                            "<object type=\"Core\" os_index=\"0\" " THREE_SETS (
+                                                "0x1",
+                                                "3") ">"
+                                                     "<object type=\"PU\" os_index=\"0\" " THREE_SETS (
+                                                         "0x1",
+                                                         "3") "/></object>"
+                                                              "<object type=\"Core\" os_index=\"1\" " THREE_SETS (
+                                                                  "0x2",
+                                                                  "3") ">"
+                                                                       "<object type=\"PU\" os_index=\"1\" " THREE_SETS (
+                                                                           "0x2",
+                                                                           "3") "/></object>"
+                                                                                "</object></topology>",
+        kinds[at][0], kinds[at][1]);
+    g_autoptr (GError) error = NULL;
+    g_autoptr (TopoNode) node = node_fixture_text (text, &error);
+    bool is_mixed = !g_str_equal (kinds[at][1], "HBM");
+
+    g_assert_no_error (error);
+    assert_sound (node);
+    g_assert_cmpuint (node->n_memories, ==, 3);
+    for (uint32_t number = 0; number < 3; number++) {
+      const TopoObject *memory = &node->objects[node->memory[number]];
+
+      g_assert_true (memory->is_hbm == (number != 1 || !is_mixed));
+      g_assert_cmpuint (memory->n_cores, ==, 2);
+      g_assert_cmpuint (memory->parent, ==, 0);
+    }
+    /* The ordinary memory is that of a core, wherever it stands. */
+    for (uint32_t core = 0; core < 2; core++)
+      g_assert_cmpuint (topo_node_above (node, core, TOPO_OBJECT_MEMORY), ==,
+                        node->memory[is_mixed]);
+  }
+}
+
+/* Xeon Gold 6140: hardware threads n and n + 2 of a package's 18 cores are one core. */
+static void
+test_threads (void)
+{
+  g_autoptr (TopoNode) node = node_fixture_load (GOLD_6140);
+  g_autoptr (TopoNode) threads = NULL, none = NULL;
+  g_autoptr (GError) error = NULL;
+
+  if (node == NULL)
+    return;
+  g_assert_cmpuint (node->n_cpus, ==, 72);
+  threads = topo_node_threads (node, 2, &error);
+  g_assert_no_error (error);
+  assert_sound (threads);
+  g_assert_cmpuint (threads->n_cores, ==, 72);
+  g_assert_cmpuint (threads->n_memories, ==, 2);
+  g_assert_cmpuint (count (threads, TOPO_OBJECT_CACHE, 2), ==, 36);
+  for (uint32_t thread = 0; thread < 72; thread++) {
+    const TopoObject *it = &threads->objects[threads->core[thread]];
+
+    g_assert_cmpuint (threads->first_thread[thread], ==, thread / 2 * 2);
+    g_assert_cmpuint (it->os_index, ==, node->cpu[thread]);
+    g_assert_cmpuint (node->cpu_core[thread], ==, thread / 2);
+    g_assert_cmpuint (threads->objects[it->parent].level, ==, 2);
+    g_assert_cmpuint (threads->objects[it->parent].n_cores, ==, 2);
+    g_assert_cmpuint (
+        threads->objects[topo_node_above (threads, thread, TOPO_OBJECT_PACKAGE)].os_index, ==,
+        thread / 36);
+  }
+  none = topo_node_threads (node, 3, &error);
+  assert_refused (none, g_steal_pointer (&error), TOPO_ERROR_RANGE, "threads=3");
 }
 
 int
@@ -483,7 +579,9 @@ main (int argc, char **argv)
   g_test_add_func ("/topology/node/haswell", test_haswell);
   g_test_add_func ("/topology/node/no-packages", test_machine_without_packages);
   g_test_add_func ("/topology/node/nested-caches", test_nested_caches);
-  g_test_add_func ("/topology/node/64-cores", test_64_cores);
+  g_test_add_func ("/topology/node/256-cores", test_256_cores);
+  g_test_add_func ("/topology/node/high-bandwidth-memory", test_high_bandwidth_memory);
+  g_test_add_func ("/topology/node/threads", test_threads);
   g_test_add_func ("/topology/node/hwloc1", test_hwloc1);
   g_test_add_func ("/topology/node/print", test_print);
   g_test_add_func ("/topology/node/hwloc3", test_hwloc3_is_refused_by_name);

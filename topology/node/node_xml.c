@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "topology/machine.h"
+#include "topology/node/processor.h"
 
 #include <hwloc.h>
 #include <string.h>
@@ -22,6 +23,7 @@
 #define MAX_DEPTH        64                   /* of objects in each other; real machines need 20 */
 #define MAX_CPUS         8192                 /* Linux is not built for more */
 #define MAX_MEMORIES     1024                 /* likewise */
+#define MAX_NAME_BYTES   64                   /* of a processor's name; CPUID has 48 */
 #define MAX_BYTES        (UINT64_C (1) << 50) /* of a cache or memory: sums of 1,024 stay exact */
 
 /* PCI classes of adapters whose driver was not there: InfiniBand, other
@@ -88,6 +90,9 @@ typedef struct {
   guint depth, foreign; /* objects that are open; elements of other kinds, which are skipped */
   guint n_cores;
   hwloc_bitmap_t memories; /* numbers of NUMA nodes */
+  hwloc_bitmap_t hbm;      /* ... of those of high-bandwidth memory */
+  TopoCpuSigns signs;      /* of the first processor that has any */
+  char *vendor, *model;    /* that they point to */
 } Reading;
 
 static void
@@ -242,6 +247,48 @@ read_details (XmlObject *object, const Attributes *attributes, GError **error)
          read_number (attributes, "local_memory", MAX_BYTES, &object->bytes, error);
 }
 
+/* Unknown memory has no subtype, or that of an ordinary one ("DRAM"). */
+static bool
+is_hbm (const Attributes *attributes)
+{
+  const char *subtype = attribute (attributes, "subtype");
+
+  return g_strcmp0 (subtype, "HBM") == 0 || g_strcmp0 (subtype, "MCDRAM") == 0;
+}
+
+/* What an <info> says of a processor.  hwloc writes them below every package, or below the
+ * machine when all have the same; the first stands for all. */
+static void
+read_info (Reading *reading, const Attributes *attributes)
+{
+  const struct {
+    const char *name;
+    char **text;
+    uint32_t *number;
+  } infos[] = {
+    { "CPUVendor", &reading->vendor, NULL },
+    { "CPUModel", &reading->model, NULL },
+    { "CPUFamilyNumber", NULL, &reading->signs.family },
+    { "CPUModelNumber", NULL, &reading->signs.model_number },
+    { "CPUStepping", NULL, &reading->signs.stepping },
+  };
+  const char *name = attribute (attributes, "name"), *value = attribute (attributes, "value");
+  guint64 number;
+
+  for (gsize at = 0; name != NULL && value != NULL && at < G_N_ELEMENTS (infos); at++) {
+    if (!g_str_equal (name, infos[at].name))
+      continue;
+    if (infos[at].text != NULL && *infos[at].text == NULL) {
+      *infos[at].text = g_strstrip (g_strndup (value, MAX_NAME_BYTES));
+      for (char *byte = *infos[at].text; *byte != '\0'; byte++)
+        if (!g_ascii_isprint (*byte))
+          *byte = '?';
+    } else if (infos[at].number != NULL && *infos[at].number == 0 &&
+               g_ascii_string_to_unsigned (value, 10, 0, UINT32_MAX, &number, NULL))
+      *infos[at].number = (uint32_t) number;
+  }
+}
+
 /* The sets of processors, which must be inside the parent's and disjoint from the branches
  * before.  The sets of memories must be there and sound, too, though new ones are written. */
 static bool
@@ -376,6 +423,8 @@ read_object (Reading *reading, XmlObject *object, const Attributes *attributes, 
   if (hwloc_bitmap_isset (reading->memories, object->os_index))
     return refuse (error, "type \"NUMANode\": a second one with os_index=\"%u\"", object->os_index);
   hwloc_bitmap_set (reading->memories, object->os_index);
+  if (is_hbm (attributes))
+    hwloc_bitmap_set (reading->hbm, object->os_index);
   return true;
 }
 
@@ -411,9 +460,11 @@ begin_element (G_GNUC_UNUSED GMarkupParseContext *context, const char *element, 
       refuse (error, "expected hwloc's <topology>, found <%s>", element);
     else if (reading->format > MAX_HWLOC_FORMAT)
       refuse (error, "another format");
-  } else if (!g_str_equal (element, "object"))
+  } else if (!g_str_equal (element, "object")) {
+    if (g_str_equal (element, "info") && reading->foreign == 0 && reading->at != NULL)
+      read_info (reading, &attributes);
     reading->foreign++;
-  else if (reading->foreign > 0)
+  } else if (reading->foreign > 0)
     refuse (error, "an object inside of an element of another kind");
   else {
     XmlObject *object;
@@ -694,9 +745,57 @@ parse_file (const char *path, Reading *reading, GError **error)
                     error);
 }
 
+/* A file made from CPUID alone has one memory for all packages, though each has its own. */
+static GArray *
+split_memory (GArray *objects, bool *is_split)
+{
+  g_autofree uint32_t *place = g_new (uint32_t, objects->len); /* in the new array */
+  uint32_t n_packages = 0, n_memories = 0, number = 0;
+  uint64_t bytes = 0;
+  GArray *split;
+
+  for (guint at = 0; at < objects->len; at++) {
+    const TopoObject *object = &g_array_index (objects, TopoObject, at);
+
+    n_packages += object->kind == TOPO_OBJECT_PACKAGE;
+    n_memories += object->kind == TOPO_OBJECT_MEMORY;
+    if (object->kind == TOPO_OBJECT_MEMORY)
+      bytes = object->memory_bytes;
+  }
+  *is_split = n_packages > 1 && n_memories == 1;
+  if (!*is_split)
+    return objects;
+  split = g_array_new (FALSE, TRUE, sizeof (TopoObject));
+  for (guint at = 0; at < objects->len; at++) {
+    TopoObject object = g_array_index (objects, TopoObject, at);
+
+    if (object.kind == TOPO_OBJECT_MEMORY)
+      continue;
+    place[at] = split->len;
+    if (object.parent != TOPO_NONE)
+      object.parent = place[object.parent];
+    g_array_append_val (split, object);
+    if (object.kind == TOPO_OBJECT_PACKAGE) {
+      TopoObject memory = { .kind = TOPO_OBJECT_MEMORY,
+                            .parent = place[at],
+                            .os_index = number++,
+                            .first_core = object.first_core,
+                            .n_cores = object.n_cores,
+                            .memory_bytes = bytes / n_packages };
+
+      g_array_append_val (split, memory);
+    }
+  }
+  g_array_unref (objects);
+  return split;
+}
+
 static TopoNode *
 make_node (const char *path, const Reading *reading, hwloc_topology_t topology, GError **error)
 {
+  bool is_nearest = false, is_split = false;
+  TopoCpuSigns signs = reading->signs;
+  const TopoProcessor *processor;
   GArray *objects, *cpu, *cpu_core;
   const XmlObject *above;
   hwloc_obj_t core = NULL;
@@ -707,7 +806,22 @@ make_node (const char *path, const Reading *reading, hwloc_topology_t topology, 
     return NULL;
   objects = g_array_new (FALSE, TRUE, sizeof (TopoObject));
   walk (topology, hwloc_get_root_obj (topology), TOPO_NONE, objects);
+  for (guint at = 0; at < objects->len; at++) {
+    TopoObject *object = &g_array_index (objects, TopoObject, at);
+
+    object->is_hbm =
+        object->kind == TOPO_OBJECT_MEMORY && hwloc_bitmap_isset (reading->hbm, object->os_index);
+  }
+  signs.vendor = reading->vendor;
+  signs.model = reading->model;
+  processor = topo_processor_find (&signs, &is_nearest);
+  if (processor != NULL && processor->has_controllers)
+    objects = split_memory (objects, &is_split);
   node = topo_node_make (g_strdup (path), objects);
+  node->model = g_strdup (reading->model);
+  node->processor = processor;
+  node->is_nearest = is_nearest;
+  node->has_split_memory = is_split;
 
   /* The adapter belongs to the package above its bridge, else to the machine. */
   above = find_adapter (reading->root, false);
@@ -748,7 +862,7 @@ make_node (const char *path, const Reading *reading, hwloc_topology_t topology, 
 TopoNode *
 topo_node_load (const char *path, GError **error)
 {
-  Reading reading = { .memories = hwloc_bitmap_alloc () };
+  Reading reading = { .memories = hwloc_bitmap_alloc (), .hbm = hwloc_bitmap_alloc () };
   hwloc_topology_t topology = NULL;
   TopoNode *node = NULL;
 
@@ -761,5 +875,8 @@ topo_node_load (const char *path, GError **error)
   if (reading.root != NULL)
     free_object (reading.root);
   hwloc_bitmap_free (reading.memories);
+  hwloc_bitmap_free (reading.hbm);
+  g_free (reading.vendor);
+  g_free (reading.model);
   return node;
 }

@@ -8,7 +8,8 @@
 # Its name ends with the program; before it may stand what its runs are for (sc13.h): load, coarse or shrunk features of
 # the study that has the rest of the name.
 #
-# Mappings: own, the family sc13 of the program's grid; a family; either with /K, every k-th of it.
+# Mappings: own, the family sc13 of the program's grid; a family; either with /K, every k-th of it; tilings, on 1,024
+# nodes 14 tilings of the program's grid with six maps each, where sc13 has three with 28.
 #
 # Settings: iterations=N and replicas=N (1); network=... (packet); shrink=... as `simulate --shrink` has it; planes=N of
 # pF3D's zones (20); set=... of the machine; grain=N, packets and their headers N times as long as the machine's.
@@ -104,6 +105,15 @@ high.large.suba2a 2048 4 262144 suba2a own grain=64
 load.pf3d 512 16 0 pf3d own planes=4 network=load
 pf3d 512 16 0 pf3d own planes=4 grain=16'
 
+# Why claims may fail: another list of mappings, more iterations.
+tilings='
+512.halo2d 1024 16 512 halo2d tilings
+512.halo3d 1024 16 512 halo3d tilings
+16k.halo2d 1024 16 16384 halo2d tilings
+16k.halo3d 1024 16 16384 halo3d tilings'
+iterations='
+16k.halo2d 1024 16 16384 halo2d own iterations=10'
+
 # Tests the scripts.
 tiny='
 16k.halo2d 32 2 16384 halo2d random:8 iterations=2 replicas=2
@@ -127,11 +137,40 @@ own_family () {
   esac
 }
 
+# list_tilings GRID: the tile of the grid that fills each tile of 1,024 nodes with the least surface, or no tile at all.
+list_tilings () {
+  echo "$1" | awk '{
+    n_sizes = split($0, size, "x")
+    for (d = n_sizes + 1; d <= 3; d++) size[d] = 1
+    n_maps = split("|.tilt(A,B,1)|.tilt(C,D,1)|.tilt(B,D,1).tilt(D,A,1)|.zigzag(B,C,2,2)|.tilt(D,E,1)", map, "|")
+    n_nets = split("1,1,1,1,1 1,1,1,1,2 1,1,1,2,1 1,1,1,2,2 2,2,1,1,1 1,1,2,2,1 2,2,2,1,1 2,2,2,2,2 " \
+                   "4,4,1,1,1 1,1,4,8,1 4,4,4,1,1 4,4,2,2,1 1,1,4,8,2", net, " ")
+    for (m = 1; m <= n_maps; m++) print "net" map[m]
+    for (n = 1; n <= n_nets; n++) {
+      volume = 16
+      for (d = split(net[n], length_of, ","); d > 0; d--) volume *= length_of[d]
+      least = 0
+      for (x = 1; x <= size[1]; x++) for (y = 1; y <= size[2]; y++) {
+        z = volume / x / y
+        if (size[1] % x || size[2] % y || z < 1 || z != int(z) || size[3] % z) continue
+        surface = x * y + y * z + x * z
+        if (!least || surface < least) { least = surface; tile = x "," y (n_sizes == 3 ? "," z : "") }
+      }
+      grid = size[1] "," size[2] (n_sizes == 3 ? "," size[3] : "")
+      for (m = 1; m <= n_maps; m++) print "app(" grid ").tile(" tile ") net.tile(" net[n] ",16).map()" map[m]
+    }
+  }'
+}
+
 # list_mappings MAPPINGS PROGRAM NODES RANKS-PER-NODE: the lines of a study file.
 list_mappings () {
   family=${1%/*}
   test "$family" != own || family=$(own_family "$2" $(($3 * $4)))
   case $1 in
+  tilings)
+    grid=$(own_family "$2" $(($3 * $4)))
+    echo "mapping = $(list_tilings "${grid#sc13:}" | paste -sd ';' -)"
+    ;;
   */*)
     echo "mapping = $("$hopcast" map generate --machine "bgq:$3" --ranks-per-node "$4" --ranks $(($3 * $4)) \
       --family "$family" --list | awk -v step="${1#*/}" 'NR % step == 1' | paste -sd ';' -)"

@@ -1,0 +1,69 @@
+/* ib_contexts.h - the contexts of queue pairs that adapters hold.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * An adapter needs the context of a queue pair for each request that is rung in, each packet that it
+ * sends and each one that arrives: one for sending, which acknowledgements need too, and one for
+ * receiving.  Its two sides are units of their own.  Each holds the contexts that it used last; others
+ * lie in the memory of the node and are fetched by reads that depend on each other, few at a time and
+ * in the order in which they were needed.  Sources: handbook, The InfiniBand model.
+ *
+ * As fetches come in this order, it is known when a context is needed how long it takes; no event
+ * says that it has come. */
+#pragma once
+
+#include "base/dump.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Four in a row are a connection: at the end of the lower rank for sending and for receiving, then
+ * the same of the higher rank. */
+enum { IB_CONTEXT_SEND, IB_CONTEXT_RECEIVE, IB_CONTEXT_SIDES };
+#define IB_CONTEXT_OTHER_END 2u /* this bit of its number differs */
+
+typedef struct {
+  int64_t ready_ps; /* it is there from then on, when it is held */
+  uint32_t rank;    /* at this end */
+  uint32_t device;
+  uint32_t newer, older; /* among those that are held; IB_NO_CONTEXT: the newest, the oldest */
+  bool is_held, rdma;
+} IbContext;
+
+_Static_assert(sizeof (IbContext) == 32, "those of one end are in one cache line");
+
+#define IB_NO_CONTEXT UINT32_MAX
+
+/* One side of an adapter. */
+typedef struct {
+  uint32_t newest, oldest; /* IB_NO_CONTEXT: it holds none */
+  uint32_t n_held;
+} IbHeld;
+
+typedef struct {
+  uint32_t capacity; /* of a side; 0: it holds all */
+  uint32_t n_fetches;
+  int64_t miss_ps;
+  IbHeld *held;      /* [device * IB_CONTEXT_SIDES + side] */
+  int64_t *fetch_ps; /* [(device * IB_CONTEXT_SIDES + side) * n_fetches] the next may begin then */
+  uint32_t n_devices;
+  IbContext *context;
+  uint32_t n_contexts, contexts_capacity;
+  uint32_t *slot; /* hash table: first context of a connection + 1, 0 for none */
+  uint32_t n_slots;
+} IbContexts;
+
+void ib_contexts_init (IbContexts *contexts, uint32_t capacity, uint32_t n_fetches, int64_t miss_ps,
+                       uint32_t n_devices);
+void ib_contexts_clear (IbContexts *contexts);
+void ib_contexts_dump (IbContexts *contexts, BaseDump *dump);
+
+/* The context for sending at the source's end of the connection of two ranks.  A connection that is
+ * made while its adapters have room is held by them, as its set-up has just written it. */
+uint32_t ib_contexts_connect (IbContexts *contexts, uint32_t source_rank, uint32_t destination_rank,
+                              bool rdma, uint32_t source_device, uint32_t destination_device);
+
+/* From when on the adapter has the context that it needs now; not before now_ps, which must not be
+ * before that of another use at this adapter.  It holds it then instead of the one that it used
+ * longest ago. */
+int64_t ib_contexts_use (IbContexts *contexts, uint32_t context, int64_t now_ps);
