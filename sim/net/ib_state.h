@@ -68,9 +68,9 @@ enum { IB_PACKET_DATA, IB_PACKET_ACK, IB_PACKET_CN };
 enum {
   IB_FLAG_FECN = 1,
   IB_FLAG_BECN = 2,
-  IB_FLAG_WAITED = 8,  /* it waited in the buffer that it is in */
   IB_FLAG_DELAYED = 4, /* it starts later than its head comes, so that it cannot run dry */
   IB_FLAG_RISEN = 8,   /* in the buffer of the lane below its own, which it leaves for that */
+  IB_FLAG_WAITED = 16, /* it waited in the buffer that it is in */
 };
 
 /* Queues of an adapter's lane. */
