@@ -338,12 +338,13 @@ read_option (TopoMachine *machine, const Kind *kind, const char *option, const c
          (g_str_has_prefix (option, "spines=") && read_count (value, &cabling->spines))))
       return TRUE;
   }
-  bad_argument (error,
-                "routes=ENGINE, routes=opensm:ENGINE, routes=PATH, node=PROCESSOR, as in node=rome, "
-                "node=HWLOC.xml, threads=N or, in a spec, speed=SDR, DDR, QDR, FDR10, FDR, EDR, "
-                "HDR100, HDR, NDR200 or NDR and, of files without cables, cables=1 to 254 and "
-                "spines=1 to 254",
-                option);
+  bad_argument (
+      error,
+      "routes=ENGINE, routes=opensm:ENGINE, routes=PATH, node=PROCESSOR, as in node=rome, "
+      "node=HWLOC.xml, threads=N or, in a spec, speed=SDR, DDR, QDR, FDR10, FDR, EDR, "
+      "HDR100, HDR, NDR200 or NDR and, of files without cables, cables=1 to 254 and "
+      "spines=1 to 254",
+      option);
   return FALSE;
 }
 
