@@ -292,9 +292,9 @@ init (IbNetwork *net, GError **error)
   net->turn_packets = p->congestion.is_on ? 1 : (uint32_t) p->hca.turn_packets;
   net->pcie_ps_q32 = byte_ps_q32 (p->hca.pcie_bandwidth_Bps);
   net->credit_latency_ps = p->ib.credit_latency_ps;
-  /* Waiting blocks above which packets are marked. */
   ib_contexts_init (&net->contexts, (uint32_t) p->hca.contexts, (uint32_t) p->hca.context_fetches,
                     p->hca.context_miss_ps, net->fabric->n_devices);
+  /* Waiting blocks above which packets are marked. */
   net->mark_blocks = (uint32_t) (lane_blocks (p, p->switches.buffer_bytes) *
                                  (15 - MIN (p->congestion.threshold, 15)) / 15);
   /* One more, as fetching ahead takes the queue of an adapter for a port. */

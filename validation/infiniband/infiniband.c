@@ -30,6 +30,7 @@ static const struct {
   { "connectx_bidirectional", ib_bidirectional_ratio, 0 },
   { "alltoall_change", ib_alltoall_change_bytes, 10000 },
   { "alltoall_drop", ib_alltoall_drop, 3000 },
+  { "alltoall_linear_1595", ib_alltoall_us, 1595 },
   { "alltoall_linear_2975", ib_alltoall_us, 2975 },
   { "alltoall_pairwise_3000", ib_alltoall_us, 3000 },
   { "alltoall_pairwise_10", ib_pairwise_us, 10 },
