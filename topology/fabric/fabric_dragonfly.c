@@ -348,7 +348,8 @@ read_row (Table *table, const char *line, GError **error)
 
     leaf = plan_leaf (plan, group, name);
   } else if (g_array_index (plan->leaves, Leaf, leaf).group != group) {
-    fail (error, table, "switch %s is in another cell above than %s", values[SWITCH], values[CELL]);
+    fail (error, table, "switch %s was in another cell above, not in %s", values[SWITCH],
+          values[CELL]);
     return FALSE;
   }
   plan_node (plan, leaf, remember (table->nodes, values[NODE], plan->nodes->len));
@@ -404,10 +405,10 @@ topo_fabric_of_table (const char *path, char *text, const TopoCabling *given, GE
     g_ptr_array_add (
         fabric->warnings,
         g_strdup_printf (
-            "%s: a table has no cables: assumed are %u spines in every cell, each with %u cable%s "
+            "%s: a table has no cables: assumed are %u spine%s in every cell, each with %u cable%s "
             "of %s to every other cell (spines=, cables=, speed=)",
-            path, plan.n_spines, MAX (given->cables, 1), given->cables > 1 ? "s" : "",
-            topo_rate_name (plan.rate)));
+            path, plan.n_spines, plan.n_spines > 1 ? "s" : "", MAX (given->cables, 1),
+            given->cables > 1 ? "s" : "", topo_rate_name (plan.rate)));
   plan_clear (&plan);
   return fabric;
 }

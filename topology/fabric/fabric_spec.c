@@ -169,16 +169,41 @@ static const TopoParameterNote stampede_notes[] = {
   { NULL, NULL, NULL },
 };
 
-/* The latency of a switch of each generation, where it is not the family's: those of SDR, DDR and QDR
- * fabrics have it. */
-static const TopoParameterNote generation_notes[TOPO_SPEEDS] = {
-  [TOPO_SPEED_FDR10] = { "switch.latency", "170 ns", "FDR10: as FDR" },
-  [TOPO_SPEED_FDR] = { "switch.latency", "170 ns", "FDR: [G] section A4, SwitchX" },
-  [TOPO_SPEED_EDR] = { "switch.latency", "90 ns", "EDR: [G] section A4, Switch-IB 2" },
-  [TOPO_SPEED_HDR] = { "switch.latency", "130 ns", "HDR: [G] section A4, Quantum" },
-  [TOPO_SPEED_NDR] = { "switch.latency", "150 ns",
-                       "NDR: of Quantum-2 public pages claim below 150, about 330 and below 400 ns [S];\n"
-                       "guess: the first is without error correction, which is in ib.fec_ndr_latency" },
+/* What adapters from ConnectX-4 on do at a time is not published either. */
+#define NEWER_MISS                                                                     \
+  {                                                                                    \
+    "hca.context_miss", "1 us", "guess: two reads of 0.5 us that depend on each other" \
+  }
+#define NEWER_FETCHES                                                         \
+  {                                                                           \
+    "hca.context_fetches", "8", "guess: from ConnectX-4 on several at a time" \
+  }
+#define MOST_NOTES 5
+
+/* The switches and adapters of each generation, where they are not the family's: those of SDR, DDR
+ * and QDR fabrics have these. */
+static const TopoParameterNote generation_notes[TOPO_SPEEDS][MOST_NOTES] = {
+  [TOPO_SPEED_FDR10] = { { "switch.latency", "170 ns", "FDR10: as FDR" },
+                         { "hca.contexts", "256", "FDR10: as FDR" },
+                         NEWER_MISS },
+  [TOPO_SPEED_FDR] = { { "switch.latency", "170 ns", "FDR: [G] section A4, SwitchX" },
+                       { "hca.contexts", "256", "FDR: guess: ConnectX-3 holds twice as many" },
+                       NEWER_MISS },
+  [TOPO_SPEED_EDR] = { { "switch.latency", "90 ns", "EDR: [G] section A4, Switch-IB 2" },
+                       { "hca.contexts", "512", "EDR: guess: ConnectX-4 holds four times as many" },
+                       NEWER_MISS,
+                       NEWER_FETCHES },
+  [TOPO_SPEED_HDR] = { { "switch.latency", "130 ns", "HDR: [G] section A4, Quantum" },
+                       { "hca.contexts", "1024",
+                         "HDR: guess: as public simulators have of ConnectX-6" },
+                       NEWER_MISS,
+                       NEWER_FETCHES },
+  [TOPO_SPEED_NDR] = { { "switch.latency", "150 ns",
+                         "NDR: of Quantum-2 public pages claim below 150, about 330 and below 400 ns [S];\n"
+                         "guess: the first is without error correction, which is in ib.fec_ndr_latency" },
+                       { "hca.contexts", "1024", "NDR: guess: as HDR" },
+                       NEWER_MISS,
+                       NEWER_FETCHES },
 };
 
 typedef struct {
@@ -287,8 +312,11 @@ topo_fabric_set_node (TopoMachine *machine, const char *text, const char *folder
 
   if (node == NULL && topo_machine_note_file (machine, path, error))
     node = topo_node_load (path, error);
-  if (node == NULL)
+  if (node == NULL) {
+    if (!g_file_test (path, G_FILE_TEST_EXISTS))
+      g_prefix_error (error, "node: no processor has the name \"%s\", nor a file: ", text);
     return FALSE;
+  }
   topo_node_free (machine->node);
   machine->node = node;
   return TRUE;
@@ -367,19 +395,16 @@ static const TopoParameterNote *
 notes_of (const Kind *kind, const TopoFabric *fabric, uint32_t *n)
 {
   TopoSpeed fastest = TOPO_SPEED_SDR;
+  const TopoParameterNote *notes;
 
-  *n = 0;
-  if (kind->notes != NULL) {
-    while (kind->notes[*n].key != NULL)
-      ++*n;
-    return kind->notes;
-  }
   for (uint32_t port = 0; port < fabric->n_ports; port++)
     if (fabric->ports[port].peer != TOPO_NONE &&
         fabric->devices[fabric->ports[port].device].is_switch)
       fastest = MAX (fastest, (TopoSpeed) fabric->ports[port].speed);
-  *n = generation_notes[fastest].key != NULL;
-  return &generation_notes[fastest];
+  notes = kind->notes != NULL ? kind->notes : generation_notes[fastest];
+  for (*n = 0; notes[*n].key != NULL;)
+    ++*n;
+  return notes;
 }
 
 static void

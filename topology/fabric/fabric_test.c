@@ -503,7 +503,7 @@ test_broken (void)
     { TABLE "NODE f CELL\n", ":8: expected NODE name CELL name SWITCH name" },
     { TABLE "NODE f CELL east\n", ":8: expected NODE name CELL name SWITCH name" },
     { TABLE "NODE c CELL west SWITCH s3\n", ":8: node c is there twice" },
-    { TABLE "NODE f CELL west SWITCH s1\n", ":8: switch s1 is in another cell" },
+    { TABLE "NODE f CELL west SWITCH s1\n", ":8: switch s1 was in another cell" },
   };
 
   for (gsize at = 0; at < G_N_ELEMENTS (cases); at++)

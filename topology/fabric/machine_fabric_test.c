@@ -415,6 +415,15 @@ test_generations (Files *files, gconstpointer unused G_GNUC_UNUSED)
     before_ps = here_ps;
   }
   g_assert_cmpint (qdr_ps, ==, 100000);
+  {
+    g_autoptr (TopoMachine) old = topo_testing_machine ("fattree:2x2:1", 0);
+    g_autoptr (TopoMachine) new = topo_testing_machine ("fattree:2x2:1,speed=HDR100", 0);
+
+    g_assert_cmpuint (new->parameters.hca.contexts, >, old->parameters.hca.contexts);
+    g_assert_cmpint (new->parameters.hca.context_miss_ps, <, old->parameters.hca.context_miss_ps);
+    g_assert_cmpuint (new->parameters.hca.context_fetches, ==, 8);
+    g_assert_cmpuint (old->parameters.hca.context_fetches, ==, 1);
+  }
 
   g_autoptr (TopoMachine) preset = topo_testing_machine ("stampede:2,speed=HDR", 0);
   g_autoptr (TopoMachine) stated = machine_of_text (
