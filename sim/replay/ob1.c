@@ -42,11 +42,105 @@
  * the target's processor nothing: the target's adapter writes back the data that a get
  * asks for.  Within a node the caller copies.
  *
- * ob1_work.c has the processors of the ranks, which do all this. */
-#include "sim/replay/ob1_private.h"
+ * work.h has the processors of the ranks, which do all this. */
+#include "sim/replay/ob1.h"
+#include "sim/replay/work.h"
 
 /* btl_self_component.c */
 #define SELF_EAGER_BYTES (128u * 1024)
+
+#define PAGE_BYTES 4096u
+
+/* The meaning of a message or timer for the rank that it comes to. */
+typedef enum {
+  EVENT_ENVELOPE = SIM_WORK_EVENTS, /* with the first piece of the data */
+  EVENT_ACK,                        /* send fragments */
+  EVENT_FRAGMENT,
+  EVENT_RETURN, /* within a node: a piece is taken out, its buffer is free */
+  EVENT_PUT,    /* write a piece */
+  EVENT_WRITE,  /* the piece; software at its destination sees nothing */
+  EVENT_FIN,    /* the piece is there */
+  EVENT_ACCESS, /* a one-sided get or fetch, at its target */
+  EVENT_STORE,  /* the data of a one-sided put; as WRITE */
+} Event;
+
+typedef enum {
+  WORK_SEND = SIM_WORK_LIBRARY, /* the first piece */
+  WORK_STASH,                   /* an unexpected first piece out of the library's buffer */
+  WORK_TAKE,                    /* the first piece of a matched message */
+  WORK_ACKED,                   /* learn of an acknowledgement */
+  WORK_SEND_FRAGMENT,           /* copy in and send */
+  WORK_TAKE_FRAGMENT,           /* copy out */
+  WORK_FIRST_DELIVERED,         /* learn that the first piece is out of the way */
+  WORK_DELIVERED,               /* or that a fragment is */
+  WORK_ASK,                     /* register a piece and ask for it */
+  WORK_ANSWER,                  /* register it and write it */
+  WORK_FINISH,                  /* tell that it is written */
+  WORK_FINISHED,                /* learn it */
+} WorkKind;
+
+/* The state of a transfer.  Each side changes its own half. */
+typedef struct {
+  uint64_t first_bytes; /* with the envelope */
+  bool eager;
+  bool single; /* the receiver copies it once, from the sender's buffer */
+  bool pinned; /* all of it by RDMA, in one piece */
+
+  /* the sender's */
+  uint64_t next_bytes;     /* where the next fragment begins */
+  uint64_t put_bytes;      /* where the next piece that the receiver asks for begins */
+  uint64_t returned_bytes; /* within a node: where the next one that comes back begins */
+  uint64_t delivered_bytes;
+  uint32_t in_flight; /* fragments */
+  bool acked, first_returned, first_delivered, sent;
+
+  /* the receiver's */
+  uint64_t rdma_end_bytes; /* where RDMA ends and fragments begin: in its first message */
+  uint64_t ask_bytes;      /* where the next piece to ask for begins */
+  uint64_t finished_bytes; /* and where the next one that is told to be there */
+  uint64_t came_bytes;     /* within a node: where the next fragment that comes begins */
+  uint64_t received_bytes; /* in the buffer of the receive */
+  uint32_t asked;          /* pieces asked for, not there */
+  uint32_t stash;          /* work that waits to stash it; TOPO_NONE */
+  bool stashed, received;
+} Message;
+
+typedef struct {
+  SimWorkers work;   /* first: see there */
+  BaseMap *pinned;   /* [n_ranks] peer -> pages registered to send to it, to receive from it */
+  Message *messages; /* [messages_capacity] of a transfer */
+  uint32_t messages_capacity;
+} Ob1;
+
+static inline Ob1 *
+ob1_of (const SimReplay *replay)
+{
+  return replay->library;
+}
+
+static inline Message *
+message_of (const SimReplay *replay, uint32_t transfer)
+{
+  return &ob1_of (replay)->messages[transfer];
+}
+
+static inline uint32_t
+source_of (const SimReplay *replay, uint32_t transfer)
+{
+  return sim_transfer_at (replay, transfer)->envelope.source;
+}
+
+static inline bool
+is_local (const SimReplay *replay, uint32_t transfer)
+{
+  return sim_transfer_is_local (replay, sim_transfer_at (replay, transfer));
+}
+
+static inline bool
+is_self (const SimReplay *replay, uint32_t transfer)
+{
+  return source_of (replay, transfer) == sim_transfer_at (replay, transfer)->destination;
+}
 
 /* -- the BTLs: sizes --------------------------------------------------------- */
 
@@ -89,8 +183,9 @@ rdma_end_bytes (const SimReplay *replay, uint32_t transfer)
   return MAX (bytes - offset_bytes, it->first_bytes);
 }
 
-bool
-sim_ob1_is_acknowledged (const SimReplay *replay, uint32_t transfer)
+/* The receiver answers the first piece, before it copies it out. */
+static bool
+is_acknowledged (const SimReplay *replay, uint32_t transfer)
 {
   const Message *it = message_of (replay, transfer);
   uint64_t bytes = sim_transfer_at (replay, transfer)->bytes;
@@ -99,6 +194,168 @@ sim_ob1_is_acknowledged (const SimReplay *replay, uint32_t transfer)
     return false;
   return it->first_bytes == bytes || is_local (replay, transfer) ||
          rdma_end_bytes (replay, transfer) < bytes;
+}
+
+/* -- the cost of work: processor time ------------------------------------------ */
+
+/* Registers a piece of a buffer of the sender or receiver. */
+static int64_t
+register_ps (SimReplay *replay, uint32_t transfer, bool sender, uint64_t bytes)
+{
+  uint64_t pages = (bytes + PAGE_BYTES - 1) / PAGE_BYTES;
+
+  if (message_of (replay, transfer)->pinned) {
+    const SimTransfer *it = sim_transfer_at (replay, transfer);
+    uint32_t rank = sender ? it->envelope.source : it->destination;
+    uint32_t peer = sender ? it->destination : it->envelope.source;
+    uint32_t *known = &base_map_add (&ob1_of (replay)->pinned[rank], peer, 0)->value[!sender];
+
+    if (pages <= *known)
+      return 0;
+    *known = (uint32_t) MIN (pages, UINT32_MAX);
+  }
+  return (int64_t) MIN ((double) replay->parameters->ompi.registration_ps +
+                            (double) pages * (double) replay->parameters->ompi.registration_page_ps,
+                        (double) SIM_LAST_PS);
+}
+
+/* Handling one piece or control message, on either side: a fragment of the
+ * shared segment and its FIFO, or a work request and its completion. */
+static int64_t
+handling_ps (const SimReplay *replay, uint32_t transfer)
+{
+  if (is_self (replay, transfer))
+    return 0;
+  return is_local (replay, transfer) ? replay->parameters->ompi.sm_overhead_ps
+                                     : replay->parameters->ompi.fragment_overhead_ps;
+}
+
+/* Processor time before the copy. */
+static int64_t
+work_lead_ps (SimReplay *replay, const SimWork *work)
+{
+  uint32_t transfer = work->transfer;
+  const Message *it;
+  int64_t lead_ps = 0;
+
+  switch ((WorkKind) work->kind) {
+  case WORK_SEND:
+    if (replay->graphs == NULL)
+      lead_ps = replay->parameters->mpi.send_overhead_ps;
+    if (message_of (replay, transfer)->pinned)
+      lead_ps += register_ps (replay, transfer, true, sim_transfer_at (replay, transfer)->bytes);
+    return lead_ps + handling_ps (replay, transfer);
+  case WORK_TAKE:
+    it = message_of (replay, transfer);
+    if (replay->graphs == NULL)
+      lead_ps = replay->parameters->mpi.receive_overhead_ps;
+    /* Else it was paid when the first piece was put aside. */
+    if (!it->stashed)
+      lead_ps += handling_ps (replay, transfer);
+    if (is_acknowledged (replay, transfer))
+      lead_ps += handling_ps (replay, transfer);
+    return lead_ps;
+  case WORK_STASH:
+  case WORK_ACKED:
+  case WORK_SEND_FRAGMENT:
+  case WORK_TAKE_FRAGMENT:
+  case WORK_FINISH:
+  case WORK_FINISHED: return handling_ps (replay, transfer);
+  case WORK_ASK:
+  case WORK_ANSWER:
+    return handling_ps (replay, transfer) +
+           register_ps (replay, transfer, work->kind == WORK_ANSWER, work->bytes);
+  case WORK_FIRST_DELIVERED:
+  case WORK_DELIVERED: return 0;
+  }
+  g_assert_not_reached ();
+}
+
+/* -- the cost of work: copies ---------------------------------------------------- */
+
+/* The bytes that a piece of work copies in all. */
+static uint64_t
+work_copy_bytes (const SimReplay *replay, const SimWork *work)
+{
+  const SimTransfer *it;
+  const Message *message;
+  uint64_t first_bytes;
+
+  switch ((WorkKind) work->kind) {
+  case WORK_SEND:
+    it = sim_transfer_at (replay, work->transfer);
+    message = message_of (replay, work->transfer);
+    /* BTL self sends from where the data is (btl_self_component.c: SEND_INPLACE). */
+    first_bytes = is_self (replay, work->transfer) ? 0 : message->first_bytes;
+    if (!message->eager && replay->requests[it->send_request].mode == TRACE_SEND_BUFFERED)
+      return it->bytes - message->first_bytes + first_bytes;
+    return first_bytes;
+  case WORK_TAKE:
+    message = message_of (replay, work->transfer);
+    return message->single ? sim_transfer_at (replay, work->transfer)->bytes : message->first_bytes;
+  case WORK_STASH:
+  case WORK_SEND_FRAGMENT:
+  case WORK_TAKE_FRAGMENT: return work->bytes;
+  case WORK_ACKED:
+  case WORK_FIRST_DELIVERED:
+  case WORK_DELIVERED:
+  case WORK_ASK:
+  case WORK_ANSWER:
+  case WORK_FINISH:
+  case WORK_FINISHED: return 0;
+  }
+  g_assert_not_reached ();
+}
+
+/* The BTL's buffer of the first piece or of the fragments: between nodes the
+ * sender's or the receiver's. */
+static SimBuffer
+library_buffer (const SimReplay *replay, uint32_t transfer, bool sender, bool first)
+{
+  const SimTransfer *it = sim_transfer_at (replay, transfer);
+  const TopoParameters *parameters = replay->parameters;
+  uint32_t source = it->envelope.source, destination = it->destination;
+
+  if (is_local (replay, transfer))
+    return (SimBuffer){ .kind = SIM_BUFFER_SHARED,
+                        .core = sim_core_of (replay, source),
+                        .peer = sim_core_of (replay, destination),
+                        .footprint_bytes = first ? parameters->ompi.sm_eager_bytes
+                                                 : parameters->ompi.sm_depth *
+                                                       parameters->ompi.sm_fragment_bytes };
+  return (SimBuffer){ .kind = SIM_BUFFER_ADAPTER,
+                      .core = sim_core_of (replay, sender ? source : destination),
+                      .footprint_bytes = first ? parameters->mpi.eager_bytes
+                                               : parameters->ompi.send_fragment_bytes };
+}
+
+/* From where to where the next part of the copy goes. */
+static void
+work_copy_between (const SimReplay *replay, const SimWork *work, SimCopy *copy)
+{
+  uint32_t transfer = work->transfer;
+  const Message *message;
+  const SimTransfer *it;
+
+  it = sim_transfer_at (replay, transfer);
+  message = message_of (replay, transfer);
+  copy->from = sim_private_buffer (replay, it->envelope.source, it->bytes);
+  copy->to = sim_private_buffer (replay, it->destination, it->bytes);
+  if (work->kind == WORK_SEND) /* then the rest of a buffered one */
+    copy->to = work->copied_bytes < message->first_bytes
+                   ? library_buffer (replay, transfer, true, true)
+                   : sim_private_buffer (replay, it->envelope.source, it->bytes);
+  else if (work->kind == WORK_SEND_FRAGMENT)
+    copy->to = library_buffer (replay, transfer, true, false);
+  else if (work->kind == WORK_STASH) {
+    copy->from = library_buffer (replay, transfer, false, true);
+    copy->to = sim_private_buffer (replay, it->destination, work->bytes);
+  } else if (work->kind == WORK_TAKE_FRAGMENT)
+    copy->from = library_buffer (replay, transfer, false, false);
+  else if (message->stashed)
+    copy->from = sim_private_buffer (replay, it->destination, message->first_bytes);
+  else if (!message->single && !is_self (replay, transfer))
+    copy->from = library_buffer (replay, transfer, false, true);
 }
 
 /* -- the BTLs: messages ------------------------------------------------------- */
@@ -121,10 +378,10 @@ post (SimReplay *replay, uint32_t transfer, Event event, uint64_t bytes, int64_t
 
   if (is_local (replay, transfer)) {
     if (!is_self (replay, transfer))
-      at_ps += to_source ? sim_ob1_fifo_ps (replay, destination, source)
-                         : sim_ob1_fifo_ps (replay, source, destination);
+      at_ps += to_source ? sim_fifo_ps (replay, destination, source)
+                         : sim_fifo_ps (replay, source, destination);
     sim_network_timer (replay->network, to_source ? source : destination,
-                       event_cookie (event, transfer), at_ps);
+                       sim_event_cookie (event, transfer), at_ps);
     return;
   }
   switch (event) {
@@ -147,16 +404,13 @@ post (SimReplay *replay, uint32_t transfer, Event event, uint64_t bytes, int64_t
     break;
   case EVENT_ACCESS:
   case EVENT_STORE:
-  case EVENT_RETURN:
-  case EVENT_CLOCK:
-  case EVENT_AGENT:
-  case EVENT_DUE: g_assert_not_reached ();
+  case EVENT_RETURN: g_assert_not_reached ();
   }
   software_bytes =
       replay->parameters->mpi.envelope_bytes + header_bytes - SIM_OB1_MATCH_HEADER_BYTES;
   sim_message_transmit (
       replay,
-      (SimMessage){ .cookie = event_cookie (event, transfer),
+      (SimMessage){ .cookie = sim_event_cookie (event, transfer),
                     .bytes = bytes,
                     .source_rank = to_source ? destination : source,
                     .destination_rank = to_source ? source : destination,
@@ -251,11 +505,11 @@ fragment_schedule (SimReplay *replay, uint32_t transfer)
   if (!it->acked || it->single || it->next_bytes >= sim_transfer_at (replay, transfer)->bytes ||
       (limited && it->in_flight >= depth))
     return;
-  sim_ob1_work_add (replay, source_of (replay, transfer),
-                    (Work){ .kind = WORK_SEND_FRAGMENT,
-                            .transfer = transfer,
-                            .bytes = fragment_bytes (replay, transfer, it->next_bytes) },
-                    TURN_NEXT);
+  sim_work_add (replay, source_of (replay, transfer),
+                (SimWork){ .kind = WORK_SEND_FRAGMENT,
+                           .transfer = transfer,
+                           .bytes = fragment_bytes (replay, transfer, it->next_bytes) },
+                SIM_TURN_NEXT);
 }
 
 static void
@@ -276,15 +530,15 @@ ask_schedule (SimReplay *replay, uint32_t transfer)
 
   if (it->ask_bytes >= it->rdma_end_bytes || it->asked >= replay->parameters->ompi.rdma_depth)
     return;
-  sim_ob1_work_add (replay, sim_transfer_at (replay, transfer)->destination,
-                    (Work){ .kind = WORK_ASK,
-                            .transfer = transfer,
-                            .bytes = piece_bytes (replay, transfer, it->ask_bytes) },
-                    TURN_NEXT);
+  sim_work_add (replay, sim_transfer_at (replay, transfer)->destination,
+                (SimWork){ .kind = WORK_ASK,
+                           .transfer = transfer,
+                           .bytes = piece_bytes (replay, transfer, it->ask_bytes) },
+                SIM_TURN_NEXT);
 }
 
-void
-sim_ob1_work_begins (SimReplay *replay, const Work *work, int64_t at_ps)
+static void
+work_begins (SimReplay *replay, const SimWork *work, int64_t at_ps)
 {
   uint32_t transfer = work->transfer;
   Message *it;
@@ -296,7 +550,7 @@ sim_ob1_work_begins (SimReplay *replay, const Work *work, int64_t at_ps)
   it = message_of (replay, transfer);
   it->rdma_end_bytes =
       is_local (replay, transfer) ? it->first_bytes : rdma_end_bytes (replay, transfer);
-  if (sim_ob1_is_acknowledged (replay, transfer))
+  if (is_acknowledged (replay, transfer))
     post (replay, transfer, EVENT_ACK, 0, at_ps);
 }
 
@@ -315,17 +569,13 @@ send_end (SimReplay *replay, uint32_t transfer, int64_t at_ps)
     send_complete (replay, transfer, at_ps);
 }
 
-void
-sim_ob1_work_ends (SimReplay *replay, uint32_t rank, const Work *work, int64_t at_ps)
+static void
+work_ends (SimReplay *replay, uint32_t rank, const SimWork *work, int64_t at_ps)
 {
   uint32_t transfer = work->transfer;
   Message *it;
 
-  if (work->kind == WORK_COPY) {
-    sim_network_timer (replay->network, work->notify, work->cookie,
-                       at_ps + sim_ob1_fifo_ps (replay, rank, work->notify));
-    return;
-  }
+  (void) rank;
   it = message_of (replay, transfer);
   switch ((WorkKind) work->kind) {
   case WORK_SEND: send_end (replay, transfer, at_ps); break;
@@ -390,8 +640,6 @@ sim_ob1_work_ends (SimReplay *replay, uint32_t rank, const Work *work, int64_t a
     ask_schedule (replay, transfer);
     receiver_check (replay, transfer, at_ps);
     break;
-  case WORK_COPY:
-  case WORK_NOTHING: break;
   }
 }
 
@@ -404,7 +652,8 @@ ob1_send (SimReplay *replay, uint32_t transfer)
   const SimRequest *request = &replay->requests[it->send_request];
   uint32_t rank = it->envelope.source;
   /* The agent of a rank does the work of a posted collective. */
-  Turn turn = request->owned && replay->parameters->mpi.async_progress ? TURN_ARRIVED : TURN_CALL;
+  SimTurn turn =
+      request->owned && replay->parameters->mpi.async_progress ? SIM_TURN_ARRIVED : SIM_TURN_CALL;
   const TopoParameters *parameters = replay->parameters;
   bool local = is_local (replay, transfer), self = is_self (replay, transfer);
   /* Largest message that goes with its envelope.  pml_ob1_sendreq.h, start_btl: the
@@ -431,9 +680,9 @@ ob1_send (SimReplay *replay, uint32_t transfer)
     ob1->messages = g_renew (Message, ob1->messages, ob1->messages_capacity);
   }
   ob1->messages[transfer] = message;
-  sim_ob1_work_add (
+  sim_work_add (
       replay, rank,
-      (Work){ .kind = WORK_SEND, .transfer = transfer, .at_ps = replay->ranks[rank].local_ps },
+      (SimWork){ .kind = WORK_SEND, .transfer = transfer, .at_ps = replay->ranks[rank].local_ps },
       turn);
 }
 
@@ -446,49 +695,20 @@ ob1_matched (SimReplay *replay, uint32_t transfer, SimMatched how)
 
   if (how == SIM_UNMATCHED) {
     if (it->first_bytes > 0)
-      it->stash = sim_ob1_work_add (
+      it->stash = sim_work_add (
           replay, sim_transfer_at (replay, transfer)->destination,
-          (Work){ .kind = WORK_STASH, .transfer = transfer, .bytes = it->first_bytes },
-          TURN_ARRIVED);
+          (SimWork){ .kind = WORK_STASH, .transfer = transfer, .bytes = it->first_bytes },
+          SIM_TURN_ARRIVED);
     return;
   }
   receive = &replay->requests[sim_transfer_at (replay, transfer)->receive_request];
   call = how == SIM_MATCHED_BY_POST && !(receive->owned && replay->parameters->mpi.async_progress);
   if (it->stash != TOPO_NONE)
-    ob1_of (replay)->works[it->stash].kind = WORK_NOTHING;
+    sim_workers (replay)->works[it->stash].kind = SIM_WORK_NOTHING;
   it->stash = TOPO_NONE;
-  sim_ob1_work_add (replay, receive->rank,
-                    (Work){ .kind = WORK_TAKE, .transfer = transfer, .at_ps = receive->at_ps },
-                    call ? TURN_CALL : TURN_ARRIVED);
-}
-
-static void
-write_to (SimReplay *replay, uint32_t from, uint32_t to, uint64_t bytes, uint64_t cookie,
-          bool acknowledge, int64_t at_ps)
-{
-  sim_message_transmit (replay,
-                        (SimMessage){ .cookie = cookie,
-                                      .bytes = bytes,
-                                      .source_rank = from,
-                                      .destination_rank = to,
-                                      .kind = SIM_MESSAGE_WRITE,
-                                      .acknowledge = acknowledge },
-                        at_ps);
-}
-
-/* `rank` copies between its memory and the peer's, then `notify` is told. */
-static void
-copy_within (SimReplay *replay, uint32_t rank, uint32_t peer, uint64_t bytes, uint32_t notify,
-             uint64_t cookie)
-{
-  sim_ob1_work_add (replay, rank,
-                    (Work){ .kind = WORK_COPY,
-                            .at_ps = replay->ranks[rank].local_ps,
-                            .bytes = bytes,
-                            .transfer = peer,
-                            .notify = notify,
-                            .cookie = cookie },
-                    TURN_CALL);
+  sim_work_add (replay, receive->rank,
+                (SimWork){ .kind = WORK_TAKE, .transfer = transfer, .at_ps = receive->at_ps },
+                call ? SIM_TURN_CALL : SIM_TURN_ARRIVED);
 }
 
 static void
@@ -498,11 +718,11 @@ ob1_direct (SimReplay *replay, uint32_t rank, uint32_t peer, uint64_t bytes, uin
 
   it->local_ps += replay->parameters->mpi.send_overhead_ps;
   if (it->node == replay->ranks[peer].node) {
-    copy_within (replay, rank, peer, bytes, peer, cookie);
+    sim_work_copy_within (replay, rank, peer, bytes, peer, cookie);
     return;
   }
   it->local_ps += replay->parameters->ompi.fragment_overhead_ps;
-  write_to (replay, rank, peer, bytes, cookie, false, it->local_ps);
+  sim_write_to (replay, rank, peer, bytes, cookie, false, it->local_ps);
 }
 
 static void
@@ -513,22 +733,14 @@ ob1_access (SimReplay *replay, uint32_t transfer)
   bool put = access->state == TRACE_OP_PUT;
 
   if (sim_transfer_is_local (replay, access)) {
-    copy_within (replay, origin, target, access->bytes + access->back_bytes, origin,
-                 sim_cookie (SIM_COOKIE_ACCESSED, 0, transfer));
+    sim_work_copy_within (replay, origin, target, access->bytes + access->back_bytes, origin,
+                          sim_cookie (SIM_COOKIE_ACCESSED, 0, transfer));
     return;
   }
   replay->ranks[origin].local_ps += replay->parameters->ompi.fragment_overhead_ps;
-  write_to (replay, origin, target, access->bytes,
-            event_cookie (put ? EVENT_STORE : EVENT_ACCESS, transfer), put,
-            replay->ranks[origin].local_ps);
-}
-
-static void
-arrived (SimReplay *replay, uint32_t rank, uint32_t transfer, WorkKind kind, uint64_t bytes)
-{
-  sim_ob1_work_add (replay, rank,
-                    (Work){ .kind = (uint8_t) kind, .transfer = transfer, .bytes = bytes },
-                    TURN_ARRIVED);
+  sim_write_to (replay, origin, target, access->bytes,
+                sim_event_cookie (put ? EVENT_STORE : EVENT_ACCESS, transfer), put,
+                replay->ranks[origin].local_ps);
 }
 
 /* An acknowledgement of the network. */
@@ -539,10 +751,14 @@ event_acknowledged (SimReplay *replay, const SimProtocolEvent *event)
 
   switch (sim_cookie_high (event->cookie)) {
   case EVENT_ENVELOPE:
-    arrived (replay, event->rank, transfer, WORK_FIRST_DELIVERED, event->bytes);
+    sim_work_arrived (replay, event->rank, transfer, WORK_FIRST_DELIVERED, event->bytes);
     break;
-  case EVENT_FRAGMENT: arrived (replay, event->rank, transfer, WORK_DELIVERED, event->bytes); break;
-  case EVENT_WRITE: arrived (replay, event->rank, transfer, WORK_FINISH, event->bytes); break;
+  case EVENT_FRAGMENT:
+    sim_work_arrived (replay, event->rank, transfer, WORK_DELIVERED, event->bytes);
+    break;
+  case EVENT_WRITE:
+    sim_work_arrived (replay, event->rank, transfer, WORK_FINISH, event->bytes);
+    break;
   case EVENT_STORE: sim_window_accessed (replay, transfer); break;
   default: g_assert_not_reached ();
   }
@@ -555,7 +771,6 @@ static void
 ob1_event (SimReplay *replay, const SimProtocolEvent *event)
 {
   uint32_t transfer = sim_cookie_low (event->cookie), rank = event->rank;
-  Ob1Rank *processors = &ob1_of (replay)->ranks[rank];
   Event kind = (Event) sim_cookie_high (event->cookie);
   const SimTransfer *access;
   uint64_t bytes = event->bytes;
@@ -566,15 +781,19 @@ ob1_event (SimReplay *replay, const SimProtocolEvent *event)
     event_acknowledged (replay, event);
     return;
   }
+  if (sim_cookie_high (event->cookie) < SIM_WORK_EVENTS) {
+    sim_work_event (replay, rank, sim_cookie_high (event->cookie));
+    return;
+  }
   switch (kind) {
   case EVENT_ENVELOPE: sim_message_arrive (replay, transfer); break;
-  case EVENT_ACK: arrived (replay, rank, transfer, WORK_ACKED, 0); break;
+  case EVENT_ACK: sim_work_arrived (replay, rank, transfer, WORK_ACKED, 0); break;
   case EVENT_FRAGMENT:
     it = message_of (replay, transfer);
     if (is_local (replay, transfer))
       bytes = fragment_bytes (replay, transfer, it->came_bytes);
     it->came_bytes += bytes;
-    arrived (replay, rank, transfer, WORK_TAKE_FRAGMENT, bytes);
+    sim_work_arrived (replay, rank, transfer, WORK_TAKE_FRAGMENT, bytes);
     break;
   case EVENT_RETURN:
     it = message_of (replay, transfer);
@@ -584,19 +803,19 @@ ob1_event (SimReplay *replay, const SimProtocolEvent *event)
                        : fragment_bytes (replay, transfer, it->returned_bytes);
     it->first_returned = true;
     it->returned_bytes += bytes;
-    arrived (replay, rank, transfer, first ? WORK_FIRST_DELIVERED : WORK_DELIVERED, bytes);
+    sim_work_arrived (replay, rank, transfer, first ? WORK_FIRST_DELIVERED : WORK_DELIVERED, bytes);
     break;
   case EVENT_PUT:
     it = message_of (replay, transfer);
     bytes = piece_bytes (replay, transfer, it->put_bytes);
     it->put_bytes += bytes;
-    arrived (replay, rank, transfer, WORK_ANSWER, bytes);
+    sim_work_arrived (replay, rank, transfer, WORK_ANSWER, bytes);
     break;
   case EVENT_FIN:
     it = message_of (replay, transfer);
     bytes = piece_bytes (replay, transfer, it->finished_bytes);
     it->finished_bytes += bytes;
-    arrived (replay, rank, transfer, WORK_FINISHED, bytes);
+    sim_work_arrived (replay, rank, transfer, WORK_FINISHED, bytes);
     break;
   case EVENT_WRITE:
   case EVENT_STORE: break;
@@ -604,35 +823,27 @@ ob1_event (SimReplay *replay, const SimProtocolEvent *event)
     access = sim_transfer_at (replay, transfer);
     if (access->state != TRACE_OP_GET)
       sim_window_arrived (replay, transfer);
-    write_to (replay, rank, access->envelope.source, access->back_bytes,
-              sim_cookie (SIM_COOKIE_ACCESSED, 0, transfer), false, replay->now_ps);
+    sim_write_to (replay, rank, access->envelope.source, access->back_bytes,
+                  sim_cookie (SIM_COOKIE_ACCESSED, 0, transfer), false, replay->now_ps);
     break;
-  case EVENT_CLOCK:
-  case EVENT_AGENT:
-    sim_ob1_work_go_on (replay, rank, kind == EVENT_AGENT ? &processors->agent : &processors->own);
-    sim_rank_wake (replay, rank);
-    break;
-  case EVENT_DUE: sim_ob1_work_due (replay, rank); break;
   }
 }
 
-/* Copies go through the memory of the replay's network, or one of its own. */
+static const SimWorkRules ob1_rules = {
+  .lead_ps = work_lead_ps,
+  .copy_bytes = work_copy_bytes,
+  .copy_between = work_copy_between,
+  .begins = work_begins,
+  .ends = work_ends,
+};
+
 static void
 ob1_begin (SimReplay *replay)
 {
-  static const Queue empty = { TOPO_NONE, TOPO_NONE, 0 };
   Ob1 *ob1 = replay->library = g_new0 (Ob1, 1);
 
-  ob1->ranks = g_new0 (Ob1Rank, replay->n_ranks);
-  ob1->first_free_work = TOPO_NONE;
-  for (uint32_t rank = 0; rank < replay->n_ranks; rank++) {
-    ob1->ranks[rank].own = ob1->ranks[rank].agent =
-        (Processor){ .calls = empty, .arrived = empty, .work = TOPO_NONE };
-    ob1->ranks[rank].early = empty;
-  }
-  ob1->memory = replay->network->memory;
-  if (ob1->memory == NULL)
-    ob1->memory = ob1->own_memory = sim_memory_new (replay->machine);
+  sim_workers_init (replay, &ob1->work, &ob1_rules);
+  ob1->pinned = g_new0 (BaseMap, replay->n_ranks);
 }
 
 static void
@@ -641,11 +852,9 @@ ob1_free (SimReplay *replay)
   Ob1 *ob1 = ob1_of (replay);
 
   for (uint32_t rank = 0; rank < replay->n_ranks; rank++)
-    base_map_clear (&ob1->ranks[rank].pinned);
-  if (ob1->own_memory != NULL)
-    sim_memory_free (ob1->own_memory);
-  g_free (ob1->ranks);
-  g_free (ob1->works);
+    base_map_clear (&ob1->pinned[rank]);
+  sim_workers_clear (&ob1->work);
+  g_free (ob1->pinned);
   g_free (ob1->messages);
   g_free (ob1);
 }
@@ -656,22 +865,11 @@ ob1_dump (SimReplay *replay, BaseDump *dump)
   Ob1 *ob1 = ob1_of (replay);
 
   base_dump_section (dump, "ob1");
-  for (uint32_t rank = 0; rank < replay->n_ranks; rank++) {
-    Ob1Rank *it = &ob1->ranks[rank], plain = *it;
-
-    plain.pinned = (BaseMap){ NULL, 0, 0 };
-    BASE_DUMP_VALUE (dump, plain);
-    if (base_dump_loads (dump))
-      *it = plain;
-    base_map_dump (&it->pinned, dump);
-  }
-  base_dump_list (dump, (void **) &ob1->works, &ob1->n_works, &ob1->works_capacity,
-                  sizeof *ob1->works);
-  BASE_DUMP_VALUE (dump, ob1->first_free_work);
+  sim_workers_dump (replay, dump);
+  for (uint32_t rank = 0; rank < replay->n_ranks; rank++)
+    base_map_dump (&ob1->pinned[rank], dump);
   base_dump_list (dump, (void **) &ob1->messages, &ob1->messages_capacity, &ob1->messages_capacity,
                   sizeof *ob1->messages);
-  if (ob1->own_memory != NULL)
-    sim_memory_dump (ob1->own_memory, dump);
 }
 
 const SimProtocol sim_ob1 = {
@@ -684,6 +882,6 @@ const SimProtocol sim_ob1 = {
   .direct = ob1_direct,
   .access = ob1_access,
   .event = ob1_event,
-  .progress = sim_ob1_progress,
-  .is_busy = sim_ob1_is_busy,
+  .progress = sim_work_progress,
+  .is_busy = sim_work_is_busy,
 };

@@ -9,7 +9,8 @@
  *   replay_graph.c        ranks whose operations are a graph
  *   messages.c            messages: order, matching
  *   pami_protocol.c       the messaging library of a torus
- *   ob1.c, ob1_work.c     the messaging library of a fabric
+ *   ob1.c                 that of a fabric
+ *   work.c                the processors of its ranks
  *
  * A rank has its own clock, local_ps, which may be ahead of the network's:
  * sends are handed to the network for a later time, receives are posted for
