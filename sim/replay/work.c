@@ -93,12 +93,14 @@ sim_work_copy_within (SimReplay *replay, uint32_t rank, uint32_t peer, uint64_t 
 static int64_t
 work_lead_ps (SimReplay *replay, const SimWork *work)
 {
-  return work->kind == SIM_WORK_COPY ? 0 : sim_workers (replay)->rules->lead_ps (replay, work);
+  return work->kind < SIM_WORK_LIBRARY ? 0 : sim_workers (replay)->rules->lead_ps (replay, work);
 }
 
 static uint64_t
 work_copy_bytes (const SimReplay *replay, const SimWork *work)
 {
+  if (work->kind == SIM_WORK_NOTHING)
+    return 0;
   return work->kind == SIM_WORK_COPY ? work->bytes
                                      : sim_workers (replay)->rules->copy_bytes (replay, work);
 }
@@ -117,7 +119,7 @@ work_copy_between (const SimReplay *replay, const SimWork *work, SimCopy *copy)
 static void
 work_begins (SimReplay *replay, const SimWork *work, int64_t at_ps)
 {
-  if (work->kind != SIM_WORK_COPY)
+  if (work->kind >= SIM_WORK_LIBRARY)
     sim_workers (replay)->rules->begins (replay, work, at_ps);
 }
 
@@ -127,7 +129,7 @@ work_ends (SimReplay *replay, uint32_t rank, const SimWork *work, int64_t at_ps)
   if (work->kind == SIM_WORK_COPY)
     sim_network_timer (replay->network, work->notify, work->cookie,
                        at_ps + sim_fifo_ps (replay, rank, work->notify));
-  else
+  else if (work->kind != SIM_WORK_NOTHING)
     sim_workers (replay)->rules->ends (replay, rank, work, at_ps);
 }
 
