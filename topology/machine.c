@@ -797,15 +797,11 @@ topo_machine_print (const TopoMachine *machine)
   g_autoptr (GPtrArray) of_processor = NULL;
 
   if (machine->fabric != NULL) {
-    uint32_t n_notes;
-    const TopoParameterNote *of_kind = topo_fabric_notes (machine, &n_notes);
-
     print_fabric (machine, text);
     of_processor = topo_processor_notes (machine->node);
     for (guint at = 0; at < of_processor->len; at++)
       g_array_append_vals (notes, of_processor->pdata[at], 1);
-    if (n_notes > 0)
-      g_array_append_vals (notes, of_kind, n_notes);
+    topo_fabric_notes (machine, notes);
   } else {
     g_string_append_printf (text,
                             "# A machine file: edit any number and give the file's path as"

@@ -51,5 +51,6 @@ gboolean topo_fabric_finish (TopoMachine *machine, GError **error);
 char *topo_fabric_print_spec (const TopoMachine *machine);
 char *topo_fabric_print_path (const char *name);
 
-/* The parameters that a preset sets, or the generation of a fabric's switches: [*n]. */
-const TopoParameterNote *topo_fabric_notes (const TopoMachine *machine, uint32_t *n);
+/* Appends the parameters that a preset sets, or the generation of a fabric, and the library
+ * (element-type TopoParameterNote). */
+void topo_fabric_notes (const TopoMachine *machine, GArray *notes);

@@ -10,6 +10,7 @@
 
 #include "base/words.h"
 #include "topology/keyfile.h"
+#include "topology/library.h"
 #include "topology/machine.h"
 #include "topology/unit.h"
 
@@ -29,8 +30,12 @@ typedef struct {
   const char *const *choices; /* names for 0, 1 ...; NULL: a number */
 } Row;
 
-/* In the orders of TopoCollectives and TopoAdaptive. */
+/* In the orders of their enumerations. */
 static const char *const collectives_names[] = { "bgq", "ompi-1.3", "ompi-4.1", "mpich", NULL };
+static const char *const library_names[] = { "ompi-1.3", "ompi-4.1", "ompi-5.0", "mpich-4", NULL };
+static const char *const adapter_names[] = { "connectx-2", "connectx-3", "connect-ib", "connectx-4",
+                                             "connectx-5", "connectx-6", "connectx-7", NULL };
+static const char *const single_copy_names[] = { "none", "cma", "knem", "xpmem", NULL };
 static const char *const adaptive_names[] = { "none", "free", "detours", NULL };
 
 #define AT(field) offsetof (TopoParameters, field)
@@ -106,6 +111,11 @@ static const Row rows[] = {
     { "27.8 GB/s", NULL }, "1 MB/s", "100 TB/s",
     "Writes of arriving packets, all ports of a node together: STREAM [P] section 6.1" },
 
+  { "mpi", "library", AT (mpi.library), TOPO_UNIT_COUNT,
+    { NULL, "ompi-1.3" }, NULL, NULL,
+    "ompi-1.3, Open MPI of 2009 with its own protocol (ob1, openib); over UCX: ompi-4.1, ompi-5.0,\n"
+    "mpich-4.  Setting it sets collectives, the overheads and sm_* below, and [ucx], to its own",
+    library_names },
   { "mpi", "send_overhead", AT (mpi.send_overhead_ps), TOPO_UNIT_TIME,
     { "1.3 us", NULL }, "0 ns", "1 s",
     "Processor time of a send call; calibrated: half of the latency between neighbours, half-way\n"
@@ -330,6 +340,10 @@ static const Row rows[] = {
     "What goes with high priority before low has its turn, in 4096 bytes; 0: one packet,\n"
     "255: no limit; OpenSM's qos_high_limit [G] section A3" },
 
+  { "hca", "model", AT (hca.model), TOPO_UNIT_COUNT,
+    { NULL, "connectx-2" }, NULL, NULL,
+    "What UCX knows of the adapter: its transports, and whether it has memory that the processor\n"
+    "writes short messages into (from connectx-5 on)", adapter_names },
   { "hca", "pcie_bandwidth", AT (hca.pcie_bandwidth_Bps), TOPO_UNIT_BANDWIDTH,
     { NULL, "3.25 GB/s" }, "1 MB/s", "100 TB/s",
     "Payload between adapter and memory, each direction [S] section A5: gen2 x8" },
@@ -344,6 +358,10 @@ static const Row rows[] = {
     "Added where the data is not in the work request itself: the adapter is rung for and reads\n"
     "first the request, then the data over PCIe [S] libmlx4, mlx4_post_send; calibrated: the step\n"
     "of 1.2 us from 64 to 128 B between ConnectX hosts [M] handbook, measured-infiniband.md" },
+  { "hca", "device_latency", AT (hca.device_latency_ps), TOPO_UNIT_TIME,
+    { NULL, "200 ns" }, "0 ns", "1 ms",
+    "Added where the data is in the adapter's own memory: messages of UCX above inline, up to 2 KB;\n"
+    "calibrated: the step of 0.2 us from 128 to 256 B between ConnectX-6 hosts [M] csd3-hdr100-ompi3" },
   { "hca", "inline", AT (hca.inline_bytes), TOPO_UNIT_BYTES,
     { NULL, "128 B" }, "0 B", "4 KiB",
     "Largest message, software's headers included, within the work request [S] section C2" },
@@ -399,6 +417,38 @@ static const Row rows[] = {
   { "congestion", "ccti_limit", AT (congestion.ccti_limit), TOPO_UNIT_COUNT,
     { NULL, "127" }, "0", "127",
     "Above which it does not rise [S] section A7: ib_model" },
+
+  { "ucx", "version", AT (ucx.version), TOPO_UNIT_COUNT,
+    { NULL, "12" }, "7", "19",
+    "UCX 1.VERSION, for libraries over UCX, as all of this group; from 16 on it chooses among its\n"
+    "ways by another model" },
+  { "ucx", "single_copy", AT (ucx.single_copy), TOPO_UNIT_COUNT,
+    { NULL, "cma" }, NULL, NULL,
+    "How long messages within a node are copied once: none, cma (in every Linux), knem, xpmem",
+    single_copy_names },
+  { "ucx", "rndv_thresh", AT (ucx.rndv_thresh_bytes), TOPO_UNIT_BYTES,
+    { NULL, "0 B" }, "0 B", "1024 GiB",
+    "UCX_RNDV_THRESH, the largest message that is no rendezvous, between nodes and within; 0: auto,\n"
+    "by UCX's model of what each way costs" },
+  { "ucx", "rails", AT (ucx.rails), TOPO_UNIT_COUNT,
+    { NULL, "2" }, "1", "4",
+    "UCX_MAX_RNDV_RAILS: adapters that share the data of one rendezvous [S] ucp_context.c" },
+  { "ucx", "post", AT (ucx.post_ps), TOPO_UNIT_TIME,
+    { NULL, "80 ns" }, "0 ns", "1 s",
+    "Processor time of a work request: building it 40 ns, doorbell 40 ns [S] uct, ib_iface.c" },
+  { "ucx", "receive", AT (ucx.receive_ps), TOPO_UNIT_TIME,
+    { NULL, "40 ns" }, "0 ns", "1 s",
+    "Processor time of a message that has come [S] uct, ib_iface.c" },
+  { "ucx", "completion", AT (ucx.completion_ps), TOPO_UNIT_TIME,
+    { NULL, "20 ns" }, "0 ns", "1 s",
+    "Processor time of the end of a request that the adapter tells of [S] uct, ib_iface.c" },
+  { "ucx", "registration", AT (ucx.registration_ps), TOPO_UNIT_TIME,
+    { NULL, "180 ns" }, "0 ns", "1 s",
+    "To find a buffer among the registered ones; 50 ns from 1.16 on [S] uct, ib_md.c" },
+  { "ucx", "single_copy_overhead", AT (ucx.single_copy_overhead_ps), TOPO_UNIT_TIME,
+    { NULL, "500 ns" }, "0 ns", "1 s",
+    "Processor time to begin a single copy: a system call with CMA and KNEM [S] uct, scopy: 0.5 us,\n"
+    "which is UCX's own estimate" },
 
   { "memory", "core_bandwidth", AT (memory.core_bandwidth_Bps), TOPO_UNIT_BANDWIDTH,
     { NULL, "5 GB/s" }, "1 MB/s", "100 TB/s",
@@ -555,6 +605,26 @@ topo_parameters_default (TopoParameters *parameters, TopoFamily family)
       store (parameters, &rows[at], table_value (&rows[at], rows[at].initial[family]));
 }
 
+static const Row *find_row (TopoFamily family, const char *group, const char *key);
+
+/* A library brings the values of the keys that go with it: those of its notes, otherwise the
+ * family's. */
+static void
+apply_library (TopoParameters *parameters)
+{
+  const TopoParameterNote *notes = topo_library_notes ((TopoLibrary) parameters->mpi.library);
+
+  for (gsize at = 0; at < G_N_ELEMENTS (rows); at++)
+    if (has_row (parameters->family, &rows[at]) && topo_library_has (rows[at].group, rows[at].key))
+      store (parameters, &rows[at], table_value (&rows[at], rows[at].initial[parameters->family]));
+  for (; notes->key != NULL; notes++) {
+    g_auto (GStrv) parts = g_strsplit (notes->key, ".", 2);
+    const Row *row = find_row (parameters->family, parts[0], parts[1]);
+
+    store (parameters, row, table_value (row, notes->value));
+  }
+}
+
 static gboolean
 apply (TopoParameters *parameters, const Row *row, const char *text, GError **error)
 {
@@ -577,6 +647,8 @@ apply (TopoParameters *parameters, const Row *row, const char *text, GError **er
     }
   }
   store (parameters, row, value);
+  if (row->offset == AT (mpi.library))
+    apply_library (parameters);
   return TRUE;
 }
 
@@ -695,6 +767,16 @@ topo_parameters_load (TopoParameters *parameters, GKeyFile *file, const char *pa
 {
   g_auto (GStrv) groups = g_key_file_get_groups (file, NULL);
   TopoParameters loaded = *parameters;
+  g_autofree char *library = g_key_file_get_value (file, "mpi", "library", NULL);
+  const Row *first = find_row (parameters->family, "mpi", "library");
+
+  /* The keys that go with it come after it, wherever they stand. */
+  if (library != NULL && first != NULL && !apply (&loaded, first, g_strstrip (library), error)) {
+    g_autofree char *where = topo_keyfile_where (path, "mpi", "library");
+
+    g_prefix_error (error, "%s: ", where);
+    return FALSE;
+  }
 
   for (gsize at = 0; groups[at] != NULL; at++) {
     const char *group = groups[at];
@@ -715,6 +797,8 @@ topo_parameters_load (TopoParameters *parameters, GKeyFile *file, const char *pa
       g_autofree char *text = g_key_file_get_value (file, group, keys[key], NULL);
       g_autofree char *where = NULL;
 
+      if (row != NULL && row == first)
+        continue;
       if (row == NULL)
         set_unknown (parameters->family, group, keys[key], error);
       else if (apply (&loaded, row, g_strstrip (text), error))

@@ -29,6 +29,34 @@ typedef enum {
   TOPO_COLLECTIVES_MPICH,  /* mpich */
 } TopoCollectives;
 
+/* The MPI library of a fabric ([mpi] library): how messages are carried.  Setting it sets the other
+ * keys that go with it (topology/library.h). */
+typedef enum {
+  TOPO_LIBRARY_OMPI13, /* ompi-1.3: Open MPI 1.3.2, its own protocol ob1 */
+  TOPO_LIBRARY_OMPI41, /* ompi-4.1: Open MPI 4.1 over UCX, as all below */
+  TOPO_LIBRARY_OMPI50, /* ompi-5.0 */
+  TOPO_LIBRARY_MPICH4, /* mpich-4: MPICH 4.2, ch4:ucx */
+} TopoLibrary;
+
+/* Models of adapters ([hca] model), by age; in the order of SimUcxAdapter. */
+typedef enum {
+  TOPO_CONNECTX2, /* and the first ConnectX */
+  TOPO_CONNECTX3,
+  TOPO_CONNECTIB,
+  TOPO_CONNECTX4,
+  TOPO_CONNECTX5,
+  TOPO_CONNECTX6,
+  TOPO_CONNECTX7,
+} TopoAdapterModel;
+
+/* How UCX copies long messages within a node ([ucx] single_copy); in the order of SimUcxSingleCopy. */
+typedef enum {
+  TOPO_SINGLE_COPY_NONE,
+  TOPO_SINGLE_COPY_CMA,
+  TOPO_SINGLE_COPY_KNEM,
+  TOPO_SINGLE_COPY_XPMEM,
+} TopoSingleCopy;
+
 /* What a switch may choose among ([switch] adaptive). */
 typedef enum {
   TOPO_ADAPTIVE_NONE,    /* the table's port, always */
@@ -78,6 +106,7 @@ typedef struct {
     int64_t call_overhead_ps;    /* processor time of any other MPI call */
     int64_t direct_overhead_ps;  /* processor time to write one descriptor of a direct collective */
     uint64_t envelope_bytes;     /* software header in the first payload */
+    uint64_t library;            /* TopoLibrary */
     uint64_t collectives;        /* TopoCollectives */
     uint64_t immediate_bytes;    /* largest message sent from the look-aside descriptor */
     uint64_t eager_bytes;        /* largest eager message */
@@ -132,10 +161,12 @@ typedef struct {
   } switches;
 
   struct {
+    uint64_t model;              /* TopoAdapterModel */
     uint64_t pcie_bandwidth_Bps; /* payload, each direction */
     int64_t send_latency_ps;     /* work request rung in to its first packet on the wire */
     int64_t receive_latency_ps;  /* last byte off the wire to software that may see it */
     int64_t read_latency_ps;     /* added where data is not in the work request itself */
+    int64_t device_latency_ps;   /* added where the data is in the adapter's own memory */
     uint64_t inline_bytes;       /* largest message, headers included, within the work request */
     int64_t message_gap_ps;      /* between two work requests of one adapter, either direction */
     uint64_t buffer_bytes;       /* input buffer of an adapter's port, as switch_buffer */
@@ -175,6 +206,18 @@ typedef struct {
     int64_t registration_ps;      /* of a piece of memory, fixed part, processor time */
     int64_t registration_page_ps; /* and per 4 KiB page */
   } ompi;
+
+  struct {
+    uint64_t version;                /* its minor number: 12 is UCX 1.12 */
+    uint64_t single_copy;            /* TopoSingleCopy */
+    uint64_t rndv_thresh_bytes;      /* messages from here on are a rendezvous; 0: by UCX's model */
+    uint64_t rails;                  /* adapters that share the data of one, at most */
+    int64_t post_ps;                 /* processor time: a work request */
+    int64_t receive_ps;              /* ... a message that has come */
+    int64_t completion_ps;           /* ... the end of a request of which the library must learn */
+    int64_t registration_ps;         /* ... to find a buffer among the registered ones */
+    int64_t single_copy_overhead_ps; /* ... to begin a single copy */
+  } ucx;
 
   /* of a node: see topology/node/node.h */
   struct {

@@ -87,7 +87,8 @@ message_bytes (const TopoParameters *parameters, const SimMessage *message)
     return packets_bytes (parameters, envelope) + packets_bytes (parameters, message->bytes);
   case SIM_MESSAGE_SEND:
     return fabric_bytes (parameters, message->bytes + message->software_bytes, false);
-  case SIM_MESSAGE_WRITE: return fabric_bytes (parameters, message->bytes, true);
+  case SIM_MESSAGE_WRITE:
+  case SIM_MESSAGE_READ: return fabric_bytes (parameters, message->bytes, true);
   }
   g_assert_not_reached ();
 }
@@ -348,8 +349,8 @@ message_ends (const Flow *flow, const SimMessage *message, uint32_t *from, uint3
   *to = flow->mapping->node[message->destination_rank];
   if (flow->paths->tables == NULL)
     return;
-  route_paths_rails (flow->paths, *from, *to, message->source_rank, message->destination_rank,
-                     &port, to);
+  route_paths_rails (flow->paths, *from, *to, message->source_rank,
+                     message->destination_rank + message->rail, &port, to);
   *from = flow->paths->tables->destination_of[port];
 }
 
@@ -560,6 +561,7 @@ count_message (Flow *flow, const SimMessage *message)
                        message->kind == SIM_MESSAGE_SEND || message->bytes > 0);
     break;
   case SIM_MESSAGE_CONTROL:
+  case SIM_MESSAGE_READ:
   case SIM_MESSAGE_REMOTE_GET: break;
   }
 }

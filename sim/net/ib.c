@@ -523,6 +523,20 @@ check_idle (IbNetwork *net, GError **error)
 
 /* --- Messages and timers --- */
 
+/* The adapter need not read memory for it. */
+static bool
+is_inline (const TopoParameters *parameters, const SimMessage *message, uint64_t payload_bytes)
+{
+  switch ((SimDataPlace) message->place) {
+  case SIM_DATA_BY_SIZE: return payload_bytes <= parameters->hca.inline_bytes;
+  case SIM_DATA_IN_REQUEST:
+  case SIM_DATA_IN_ADAPTER: return true;
+  case SIM_DATA_IN_MEMORY:
+  case SIM_DATA_ASKED_FOR: return false;
+  }
+  g_assert_not_reached ();
+}
+
 static void
 ib_network_send (SimNetwork *base, const SimMessage *public, int64_t at_ps)
 {
@@ -536,8 +550,8 @@ ib_network_send (SimNetwork *base, const SimMessage *public, int64_t at_ps)
   uint32_t full_bytes = net->full_bytes[public->exact];
 
   g_assert (from != to);
-  if (!route_paths_rails (net->paths, from, to, public->source_rank, public->destination_rank,
-                          &port, &destination)) {
+  if (!route_paths_rails (net->paths, from, to, public->source_rank,
+                          public->destination_rank + public->rail, &port, &destination)) {
     if (net->refusal == NULL)
       net->refusal =
           g_strdup_printf ("no way from %s to %s (tables: %s)", net->fabric->hosts[from].name,
@@ -559,7 +573,7 @@ ib_network_send (SimNetwork *base, const SimMessage *public, int64_t at_ps)
     .back_vl = route_forwarding_vl (net->tables, destination, source) & 15,
     .ends = 2,
     .begins_write = public->kind == SIM_MESSAGE_WRITE,
-    .is_inline = payload_bytes <= net->parameters->hca.inline_bytes,
+    .is_inline = is_inline (net->parameters, public, payload_bytes),
     .exact = public->exact,
   };
   if (net->contexts.capacity > 0)

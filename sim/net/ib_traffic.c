@@ -895,6 +895,18 @@ read_more (IbNetwork *net, uint32_t port)
   }
 }
 
+/* From a request to its first packet on the wire. */
+static int64_t
+lead_ps (const TopoParameters *p, const SimMessage *message, bool is_inline)
+{
+  if (message->place == SIM_DATA_ASKED_FOR)
+    return p->hca.read_latency_ps;
+  return p->hca.send_latency_ps + (!is_inline ? p->hca.read_latency_ps
+                                   : message->place == SIM_DATA_IN_ADAPTER
+                                       ? p->hca.device_latency_ps
+                                       : 0);
+}
+
 /* A request has reached its adapter. */
 static void
 post (IbNetwork *net, uint32_t index)
@@ -910,8 +922,8 @@ post (IbNetwork *net, uint32_t index)
   IbPair *pair = &net->pair[pair_index];
 
   adapter->post_ps = start_ps + p->hca.message_gap_ps;
-  request->ready_ps = MAX (start_ps, context_ps (net, request->context)) + p->hca.send_latency_ps +
-                      (request->is_inline ? 0 : p->hca.read_latency_ps);
+  request->ready_ps = MAX (start_ps, context_ps (net, request->context)) +
+                      lead_ps (p, public, request->is_inline);
   request->pair = pair_index;
   pair->n_open++;
   pair->port = port;
@@ -1042,8 +1054,10 @@ receive_data (IbNetwork *net, const IbPacket *packet)
   }
   complete_ps = MAX (message_at (&net->engine, packet->message)->last_ps, adapter->complete_ps);
   adapter->complete_ps = complete_ps + p->hca.message_gap_ps;
-  ib_add (net, IB_DELIVER, &net->port[packet->port], packet->message,
-          complete_ps + p->hca.receive_latency_ps);
+  /* An adapter answers the request of a read itself. */
+  if (message_at (&net->engine, packet->message)->public.kind != SIM_MESSAGE_READ)
+    complete_ps += p->hca.receive_latency_ps;
+  ib_add (net, IB_DELIVER, &net->port[packet->port], packet->message, complete_ps);
   answer (net, packet->message, IB_PACKET_ACK, marked ? IB_FLAG_BECN : 0);
 }
 

@@ -53,7 +53,17 @@ typedef enum {
   SIM_MESSAGE_DIRECT,     /* direct (many-to-many) collective, dynamic */
   SIM_MESSAGE_SEND,       /* fabrics: into a buffer of the receiver's library, software sees it */
   SIM_MESSAGE_WRITE,      /* fabrics: RDMA write into the receiver's memory */
+  SIM_MESSAGE_READ,       /* fabrics: an RDMA read's request, to an adapter; its answer is a WRITE */
 } SimMessageKind;
+
+/* Where the adapter of a fabric finds what it sends. */
+typedef enum {
+  SIM_DATA_BY_SIZE,    /* up to hca.inline in the work request, else in memory */
+  SIM_DATA_IN_REQUEST, /* the processor has written it into the adapter with the request */
+  SIM_DATA_IN_ADAPTER, /* and this into the adapter's own memory */
+  SIM_DATA_IN_MEMORY,
+  SIM_DATA_ASKED_FOR, /* in memory; no software rings the adapter: the answer to a READ */
+} SimDataPlace;
 
 typedef struct {
   uint64_t cookie; /* the client's; comes back in delivered() */
@@ -61,7 +71,11 @@ typedef struct {
   uint32_t source_rank;
   uint32_t destination_rank;
   uint8_t kind;             /* SimMessageKind */
-  uint8_t descriptors;      /* REMOTE_GET: descriptors carried, 1 or 2 */
+  union {
+    uint8_t descriptors;    /* REMOTE_GET: descriptors carried, 1 or 2 */
+    uint8_t rail;           /* fabrics: so many adapters after the usual one of the two ranks */
+  };
+  uint8_t place;            /* SimDataPlace */
   bool force_deterministic; /* DATA: its receiver has its limit of dynamic transfers in flight */
   bool acknowledge; /* SEND, WRITE: sent() when the sender's adapter has the acknowledgement */
   bool exact;       /* every packet of it is simulated, see sim_network_set_shrink() */

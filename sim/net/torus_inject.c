@@ -329,7 +329,8 @@ describe (Torus *net, const SimMessage *message, uint32_t from, uint32_t to)
     descriptor.fifo = (uint8_t) (net->direct_sent[from]++ % net->n_ports);
     break;
   case SIM_MESSAGE_SEND:
-  case SIM_MESSAGE_WRITE: g_assert_not_reached ();
+  case SIM_MESSAGE_WRITE:
+  case SIM_MESSAGE_READ: g_assert_not_reached ();
   }
   return descriptor;
 }

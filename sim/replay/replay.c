@@ -346,7 +346,8 @@ replay_event (SimReplay *replay, const SimProtocolEvent *event, int64_t now_ps)
 static void
 replay_delivered (void *client, const SimMessage *message, int64_t now_ps)
 {
-  SimProtocolEvent event = { message->cookie, message->bytes, message->destination_rank, false };
+  SimProtocolEvent event = { message->cookie, message->bytes, message->destination_rank, false,
+                             message->rail };
 
   replay_event (client, &event, now_ps);
 }
@@ -354,7 +355,7 @@ replay_delivered (void *client, const SimMessage *message, int64_t now_ps)
 static void
 replay_timer (void *client, uint32_t rank, uint64_t cookie, int64_t now_ps)
 {
-  SimProtocolEvent event = { cookie, 0, rank, false };
+  SimProtocolEvent event = { cookie, 0, rank, false, 0 };
 
   replay_event (client, &event, now_ps);
 }
@@ -362,7 +363,8 @@ replay_timer (void *client, uint32_t rank, uint64_t cookie, int64_t now_ps)
 static void
 replay_sent (void *client, const SimMessage *message, int64_t now_ps)
 {
-  SimProtocolEvent event = { message->cookie, message->bytes, message->source_rank, true };
+  SimProtocolEvent event = { message->cookie, message->bytes, message->source_rank, true,
+                             message->rail };
 
   replay_event (client, &event, now_ps);
 }
@@ -511,7 +513,9 @@ sim_replay_new (Trace *trace, const TopoMachine *machine, const TopoMapping *map
   replay->comms = trace_comms_new (replay->n_ranks);
   replay->agreement = sim_agreement_new (trace, replay->comms);
   replay->edges = sim_edges_new (replay->n_ranks);
-  replay->protocol = machine->fabric != NULL ? &sim_ob1 : &sim_pami;
+  replay->protocol = machine->fabric == NULL                                   ? &sim_pami
+                     : machine->parameters.mpi.library == TOPO_LIBRARY_OMPI13 ? &sim_ob1
+                                                                              : &sim_ucx;
   replay->meetings = sim_meetings_new ();
   replay->failed = &replay->own_failed;
   sim_graph_init (replay);

@@ -9,7 +9,7 @@
  *   replay_graph.c        ranks whose operations are a graph
  *   messages.c            messages: order, matching
  *   pami_protocol.c       the messaging library of a torus
- *   ob1.c                 that of a fabric
+ *   ob1.c, ucx.c          those of a fabric, of 2009 and of today
  *   work.c                the processors of its ranks
  *
  * A rank has its own clock, local_ps, which may be ahead of the network's:
@@ -250,6 +250,7 @@ typedef struct {
   uint64_t bytes;    /* the message's; of a timer 0 */
   uint32_t rank;     /* to which it came */
   bool acknowledged; /* it is the acknowledgement of that message, back at its source */
+  uint8_t rail;      /* the message's */
 } SimProtocolEvent;
 
 /* A messaging library: how messages are carried, and the cost. */
@@ -275,7 +276,7 @@ typedef struct {
   bool (*is_busy) (const SimReplay *replay, uint32_t rank);
 } SimProtocol;
 
-extern const SimProtocol sim_pami, sim_ob1;
+extern const SimProtocol sim_pami, sim_ob1, sim_ucx;
 
 /* The first in the order of time, then of the nodes. */
 typedef struct {

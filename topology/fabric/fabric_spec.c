@@ -7,6 +7,7 @@
  * The layout of System G's switches is not published; 18 leaves with 18 nodes
  * each and 9 spines is what fits its 324 ports (our assumption). */
 #include "base/words.h"
+#include "topology/library.h"
 #include "topology/machine_private.h"
 #include "topology/node/processor.h"
 
@@ -14,6 +15,7 @@
 
 #define LAYERS          "layers:"
 #define OPENSM          "opensm:"
+#define LIBRARY         ",library="
 #define SYSTEM_G_LEAVES 18
 #define SYSTEM_G_NODES  18 /* per leaf */
 #define SYSTEM_G_SPINES 9
@@ -115,6 +117,42 @@ make_stampede (TopoMachine *machine, const char *argument, const TopoCabling *gi
   return topo_fabric_stampede (machine->shape.size[0], given->rate, error);
 }
 
+/* Switches of a generation: ports at the full rate, twice as many at half of it. */
+static uint32_t
+usual_radix (TopoRate rate)
+{
+  uint32_t radix = rate.speed >= TOPO_SPEED_NDR ? 64 : rate.speed >= TOPO_SPEED_HDR ? 40 : 36;
+
+  return rate.lanes < 4 ? 2 * radix : radix;
+}
+
+/* The smallest non-blocking tree: one switch, leaves and spines, or three levels. */
+static TopoFabric *
+make_cluster (TopoMachine *machine, const char *argument, const TopoCabling *given, GError **error)
+{
+  uint32_t radix = usual_radix (given->rate), half = radix / 2, n_nodes = 0, n_leaves;
+  guint64 most = (guint64) radix * half * half;
+
+  if (argument == NULL || read_numbers (argument, "", &n_nodes) != 1 || n_nodes < 1 ||
+      n_nodes > most) {
+    g_autofree char *expected =
+        g_strdup_printf ("1 to %" G_GUINT64_FORMAT " nodes, as in edr:16", MIN (most, UINT16_MAX));
+
+    return bad_argument (error, expected, argument);
+  }
+  machine->shape.size[0] = n_nodes;
+  if (n_nodes <= radix)
+    return topo_fabric_tree (1, n_nodes, 1, given->rate, error);
+  n_leaves = (n_nodes + half - 1) / half;
+  if (n_leaves > radix)
+    return topo_fabric_tree3 (radix, given->rate, error);
+  /* As few spines as the leaves' cables fill, each with as many cables to every leaf. */
+  for (uint32_t n_spines = MAX (1, n_leaves * half / radix); n_spines <= half; n_spines++)
+    if (half % n_spines == 0 && n_leaves * (half / n_spines) <= radix)
+      return topo_fabric_tree (n_leaves, half, n_spines, given->rate, error);
+  g_assert_not_reached ();
+}
+
 static TopoFabric *
 make_from_file (TopoMachine *machine, const char *argument, const TopoCabling *given,
                 GError **error)
@@ -178,54 +216,234 @@ static const TopoParameterNote stampede_notes[] = {
   {                                                                           \
     "hca.context_fetches", "8", "guess: from ConnectX-4 on several at a time" \
   }
-#define MOST_NOTES 5
 
-/* The switches and adapters of each generation, where they are not the family's: those of SDR, DDR
- * and QDR fabrics have these. */
-static const TopoParameterNote generation_notes[TOPO_SPEEDS][MOST_NOTES] = {
-  [TOPO_SPEED_FDR10] = { { "switch.latency", "170 ns", "FDR10: as FDR" },
-                         { "hca.contexts", "256", "FDR10: as FDR" },
-                         NEWER_MISS },
-  [TOPO_SPEED_FDR] = { { "switch.latency", "170 ns", "FDR: [G] section A4, SwitchX" },
-                       { "hca.contexts", "256", "FDR: guess: ConnectX-3 holds twice as many" },
-                       NEWER_MISS },
-  [TOPO_SPEED_EDR] = { { "switch.latency", "90 ns", "EDR: [G] section A4, Switch-IB 2" },
-                       { "hca.contexts", "512", "EDR: guess: ConnectX-4 holds four times as many" },
-                       NEWER_MISS,
-                       NEWER_FETCHES },
-  [TOPO_SPEED_HDR] = { { "switch.latency", "130 ns", "HDR: [G] section A4, Quantum" },
-                       { "hca.contexts", "1024",
-                         "HDR: guess: as public simulators have of ConnectX-6" },
-                       NEWER_MISS,
-                       NEWER_FETCHES },
-  [TOPO_SPEED_NDR] = { { "switch.latency", "150 ns",
-                         "NDR: of Quantum-2 public pages claim below 150, about 330 and below 400 ns [S];\n"
-                         "guess: the first is without error correction, which is in ib.fec_ndr_latency" },
-                       { "hca.contexts", "1024", "NDR: guess: as HDR" },
-                       NEWER_MISS,
-                       NEWER_FETCHES },
+/* UCX counts 600 ns for the adapters, a switch and the cables between them (uct, ib_iface.c). */
+#define NEWER_SEND                                                                            \
+  {                                                                                           \
+    "hca.send_latency", "180 ns",                                                             \
+        "[S] UCX counts 600 ns for the whole way, from EDR on; less a switch and two links\n" \
+        "[D]; the split is a guess"                                                           \
+  }
+#define NEWER_RECEIVE                                          \
+  {                                                            \
+    "hca.receive_latency", "290 ns", "[D] as hca.send_latency" \
+  }
+#define NEWER_READ                                                                         \
+  {                                                                                        \
+    "hca.read_latency", "450 ns",                                                          \
+        "calibrated: the step of 0.47 us from 128 to 256 B between ConnectX-4 hosts [M]\n" \
+        "alaska-edr-ompi4; UCX counts 350 ns for reading the request [S] uct, ib_iface.c"  \
+  }
+#define NEWER_INLINE                                                                           \
+  {                                                                                            \
+    "hca.inline", "237 B",                                                                     \
+        "[S] UCX, rc_mlx5: four blocks of 64 B less 16 B of control and 4 B of length, with\n" \
+        "its own byte of header"                                                               \
+  }
+#define MTU_4096                                                          \
+  {                                                                       \
+    "ib.mtu", "4 KiB", "from FDR on the usual one [S] public field notes" \
+  }
+#define UCX_LIBRARY                                                \
+  {                                                                \
+    "mpi.library", "ompi-4.1", "Open MPI over UCX, of these years" \
+  }
+/* Of slots with 16 lanes, which adapters have from EDR on; UCX's formula (ib_device.c): after the
+ * line code 128/130 another 10.5 % for headers and control.  The slot is as old as the older one of
+ * processor and adapter. */
+#define FIRST_SLOT 3
+static const TopoParameterNote slots[] = {
+  { "hca.pcie_bandwidth", "14.1 GB/s",
+    "gen3 x16: 128 GT/s, less 1.5 and 10.5 % [S] UCX, ib_device.c" },
+  { "hca.pcie_bandwidth", "28.2 GB/s",
+    "gen4 x16: 256 GT/s, less 1.5 and 10.5 % [S] UCX, ib_device.c" },
+  { "hca.pcie_bandwidth", "56.4 GB/s",
+    "gen5 x16: 512 GT/s, less 1.5 and 10.5 % [S] UCX, ib_device.c" },
+};
+
+#define MOST_NOTES 16
+
+/* What a cluster of one generation of InfiniBand has: switches and adapters, where they are not
+ * the family's, and the usual node of its years.  SDR, DDR and QDR are the family's. */
+typedef struct {
+  const char *node; /* NULL: the kind's */
+  uint32_t
+      newest_slots; /* PCIe generation of its adapters; 0: hca.pcie_bandwidth is in the notes */
+  TopoParameterNote notes[MOST_NOTES];
+} Generation;
+
+static const Generation generations[TOPO_SPEEDS] = {
+  [TOPO_SPEED_FDR10] = { "sandybridge",
+                         0,
+                         { { "switch.latency", "170 ns", "FDR10: as FDR" },
+                           { "hca.model", "connectx-3", "FDR10: as FDR" },
+                           { "hca.pcie_bandwidth", "6.4 GB/s", "FDR10: as FDR" },
+                           { "hca.send_latency", "360 ns", "FDR10: as FDR" },
+                           { "hca.receive_latency", "290 ns", "FDR10: as FDR" },
+                           { "hca.read_latency", "450 ns", "FDR10: as FDR" },
+                           { "hca.inline", "188 B", "FDR10: as FDR" },
+                           { "hca.contexts", "256", "FDR10: as FDR" },
+                           NEWER_MISS } },
+  [TOPO_SPEED_FDR] = { "sandybridge",
+                       0,
+                       { { "switch.latency", "170 ns", "FDR: [G] section A4, SwitchX" },
+                         { "hca.model", "connectx-3", "FDR: of these years" },
+                         { "hca.pcie_bandwidth", "6.4 GB/s", "FDR: gen3 x8, as stampede" },
+                         { "hca.send_latency", "360 ns", "FDR: as stampede" },
+                         { "hca.receive_latency", "290 ns", "FDR: as stampede" },
+                         { "hca.read_latency", "450 ns", "FDR: as stampede" },
+                         { "hca.inline", "188 B", "FDR: as stampede" },
+                         { "hca.message_gap", "29 ns",
+                           "FDR: ConnectX-3 sends 35 million messages a second [G]" },
+                         { "hca.contexts", "256", "FDR: guess: ConnectX-3 holds twice as many" },
+                         NEWER_MISS } },
+  [TOPO_SPEED_EDR] = { "broadwell",
+                       3,
+                       { UCX_LIBRARY,
+                         MTU_4096,
+                         { "switch.latency", "90 ns", "EDR: [G] section A4, Switch-IB 2" },
+                         { "hca.model", "connectx-4", "EDR: the first, of 2015" },
+                         NEWER_SEND,
+                         NEWER_RECEIVE,
+                         NEWER_READ,
+                         NEWER_INLINE,
+                         { "hca.message_gap", "6.7 ns",
+                           "EDR: ConnectX-4 sends 150 million messages a second [G]" },
+                         { "hca.contexts", "512",
+                           "EDR: guess: ConnectX-4 holds four times as many" },
+                         NEWER_MISS,
+                         NEWER_FETCHES } },
+  [TOPO_SPEED_HDR] = { "icelake",
+                       4,
+                       { UCX_LIBRARY,
+                         MTU_4096,
+                         { "switch.latency", "130 ns", "HDR: [G] section A4, Quantum" },
+                         { "hca.model", "connectx-6", "HDR: the first" },
+                         NEWER_SEND,
+                         NEWER_RECEIVE,
+                         NEWER_READ,
+                         NEWER_INLINE,
+                         { "hca.message_gap", "4.7 ns",
+                           "HDR: ConnectX-6 sends 215 million messages a second [S] data sheet" },
+                         { "hca.contexts", "1024",
+                           "HDR: guess: as public simulators have of ConnectX-6" },
+                         NEWER_MISS,
+                         NEWER_FETCHES } },
+  [TOPO_SPEED_NDR] = { "sapphirerapids",
+                       5,
+                       { UCX_LIBRARY,
+                         MTU_4096,
+                         { "switch.latency", "150 ns",
+                           "NDR: of Quantum-2 public pages claim below 150, about 330 and below 400 ns [S];\n"
+                           "guess: the first is without error correction, which is in ib.fec_ndr_latency" },
+                         { "hca.model", "connectx-7", "NDR: the first" },
+                         NEWER_SEND,
+                         NEWER_RECEIVE,
+                         NEWER_READ,
+                         NEWER_INLINE,
+                         { "hca.message_gap", "3 ns",
+                           "NDR: ConnectX-7 sends 330 to 370 million messages a second [G]" },
+                         { "hca.contexts", "1024", "NDR: guess: as HDR" },
+                         NEWER_MISS,
+                         NEWER_FETCHES } },
 };
 
 typedef struct {
   const char *kind;
   Make make;
-  TopoSpeed speed;
-  const char *node;       /* the usual one: a processor's name */
+  TopoRate rate;          /* of its cables; zeros: the file says */
+  const char *node;       /* the usual one: a processor's name; NULL: of the generation */
   bool has_own_node;      /* a cluster of which the node is known */
   TopoSpeed newest_speed; /* of adapters that such a node can have */
   bool is_file;
-  const TopoParameterNote *notes; /* NULL-terminated; NULL: the family's defaults */
+  const char *library;            /* NULL: of the generation, or of the notes */
+  const TopoParameterNote *notes; /* NULL-terminated; NULL: the generation's */
 } Kind;
 
+#define QDR4          \
+  {                   \
+    4, TOPO_SPEED_QDR \
+  }
+#define OMPI "ompi-4.1"
+
 static const Kind kinds[] = {
-  { "fattree", make_tree, TOPO_SPEED_QDR, "harpertown", false, TOPO_SPEED_QDR, false, NULL },
-  { "fattree3", make_tree3, TOPO_SPEED_QDR, "harpertown", false, TOPO_SPEED_QDR, false, NULL },
-  { "dragonflyplus", make_dragonfly, TOPO_SPEED_HDR, "harpertown", false, TOPO_SPEED_QDR, false,
+  { "fattree", make_tree, QDR4, "harpertown", false, TOPO_SPEED_QDR, false, NULL, NULL },
+  { "fattree3", make_tree3, QDR4, "harpertown", false, TOPO_SPEED_QDR, false, NULL, NULL },
+  { "dragonflyplus",
+    make_dragonfly,
+    { 4, TOPO_SPEED_HDR },
+    "harpertown",
+    false,
+    TOPO_SPEED_QDR,
+    false,
+    NULL,
     NULL },
-  { "systemg", make_system_g, TOPO_SPEED_QDR, "harpertown", true, TOPO_SPEED_QDR, false, NULL },
-  { "stampede", make_stampede, TOPO_SPEED_FDR, "sandybridge", true, TOPO_SPEED_EDR, false,
+  { "systemg", make_system_g, QDR4, "harpertown", true, TOPO_SPEED_QDR, false, NULL, NULL },
+  { "stampede",
+    make_stampede,
+    { 4, TOPO_SPEED_FDR },
+    "sandybridge",
+    true,
+    TOPO_SPEED_EDR,
+    false,
+    NULL,
     stampede_notes },
-  { "fabric", make_from_file, TOPO_SPEEDS, "harpertown", false, TOPO_SPEED_QDR, true, NULL },
+  { "qdr", make_cluster, QDR4, "westmere", false, TOPO_SPEED_QDR, false, OMPI, NULL },
+  { "fdr",
+    make_cluster,
+    { 4, TOPO_SPEED_FDR },
+    "sandybridge",
+    false,
+    TOPO_SPEED_FDR,
+    false,
+    OMPI,
+    NULL },
+  { "edr",
+    make_cluster,
+    { 4, TOPO_SPEED_EDR },
+    "broadwell",
+    false,
+    TOPO_SPEED_EDR,
+    false,
+    OMPI,
+    NULL },
+  { "hdr100",
+    make_cluster,
+    { 2, TOPO_SPEED_HDR },
+    "cascadelake",
+    false,
+    TOPO_SPEED_HDR,
+    false,
+    OMPI,
+    NULL },
+  { "hdr",
+    make_cluster,
+    { 4, TOPO_SPEED_HDR },
+    "icelake",
+    false,
+    TOPO_SPEED_HDR,
+    false,
+    OMPI,
+    NULL },
+  { "ndr200",
+    make_cluster,
+    { 2, TOPO_SPEED_NDR },
+    "sapphirerapids",
+    false,
+    TOPO_SPEED_NDR,
+    false,
+    OMPI,
+    NULL },
+  { "ndr",
+    make_cluster,
+    { 4, TOPO_SPEED_NDR },
+    "sapphirerapids",
+    false,
+    TOPO_SPEED_NDR,
+    false,
+    OMPI,
+    NULL },
+  { "fabric", make_from_file, { 0 }, "harpertown", false, TOPO_SPEED_QDR, true, NULL, NULL },
 };
 
 /* The kind at the beginning of a spec and the length of its name; NULL: no such kind. */
@@ -343,11 +561,17 @@ read_count (const char *text, uint32_t *count)
   return read_numbers (text, "", count) == 1 && *count >= 1 && *count <= MOST_CABLES;
 }
 
-/* Sets *cabling (NULL: not possible here) for what the kind of fabric has options for.  Routes and
+/* What only a spec says. */
+typedef struct {
+  TopoCabling cabling;
+  char *library; /* NULL: that of the kind or of the generation */
+} SpecOptions;
+
+/* Sets *of_spec (NULL: not possible here) for what the kind of fabric has options for.  Routes and
  * nodes that are set already stay. */
 static gboolean
 read_option (TopoMachine *machine, const Kind *kind, const char *option, const char *folder,
-             TopoCabling *cabling, GError **error)
+             SpecOptions *of_spec, GError **error)
 {
   const char *value = strchr (option, '=');
 
@@ -358,20 +582,25 @@ read_option (TopoMachine *machine, const Kind *kind, const char *option, const c
       return machine->node != NULL || topo_fabric_set_node (machine, value, folder, error);
     if (g_str_has_prefix (option, "threads="))
       return machine->threads_per_core != 0 || topo_fabric_set_threads (machine, value, error);
-    if (cabling != NULL && g_str_has_prefix (option, "speed=") &&
-        topo_rate_parse (value, &cabling->rate))
+    if (of_spec != NULL && g_str_has_prefix (option, "library=")) {
+      g_free (of_spec->library);
+      of_spec->library = g_strdup (value);
       return TRUE;
-    if (cabling != NULL && kind->is_file &&
-        ((g_str_has_prefix (option, "cables=") && read_count (value, &cabling->cables)) ||
-         (g_str_has_prefix (option, "spines=") && read_count (value, &cabling->spines))))
+    }
+    if (of_spec != NULL && kind->make != make_cluster && g_str_has_prefix (option, "speed=") &&
+        topo_rate_parse (value, &of_spec->cabling.rate))
+      return TRUE;
+    if (of_spec != NULL && kind->is_file &&
+        ((g_str_has_prefix (option, "cables=") && read_count (value, &of_spec->cabling.cables)) ||
+         (g_str_has_prefix (option, "spines=") && read_count (value, &of_spec->cabling.spines))))
       return TRUE;
   }
   bad_argument (
       error,
       "routes=ENGINE, routes=opensm:ENGINE, routes=PATH, node=PROCESSOR, as in node=rome, "
-      "node=HWLOC.xml, threads=N or, in a spec, speed=SDR, DDR, QDR, FDR10, FDR, EDR, "
-      "HDR100, HDR, NDR200 or NDR and, of files without cables, cables=1 to 254 and "
-      "spines=1 to 254",
+      "node=HWLOC.xml, threads=N or, in a spec, library=ompi-1.3, ompi-4.1, ompi-5.0 or mpich-4, "
+      "speed=SDR, DDR, QDR, FDR10, FDR, EDR, HDR100, HDR, NDR200 or NDR (not of a preset) and, of "
+      "files without cables, cables=1 to 254 and spines=1 to 254",
       option);
   return FALSE;
 }
@@ -389,22 +618,27 @@ topo_fabric_read_options (TopoMachine *machine, const char *options, GError **er
 
 /* --- Machines --- */
 
-/* The parameters that differ from the family's defaults: a preset's, otherwise those of the generation of
- * the switches, which is that of their fastest cable; [*n]. */
-static const TopoParameterNote *
-notes_of (const Kind *kind, const TopoFabric *fabric, uint32_t *n)
+/* The speed of the fastest cable of a switch. */
+static TopoSpeed
+speed_of (const TopoFabric *fabric)
 {
   TopoSpeed fastest = TOPO_SPEED_SDR;
-  const TopoParameterNote *notes;
 
   for (uint32_t port = 0; port < fabric->n_ports; port++)
     if (fabric->ports[port].peer != TOPO_NONE &&
         fabric->devices[fabric->ports[port].device].is_switch)
       fastest = MAX (fastest, (TopoSpeed) fabric->ports[port].speed);
-  notes = kind->notes != NULL ? kind->notes : generation_notes[fastest];
-  for (*n = 0; notes[*n].key != NULL;)
-    ++*n;
-  return notes;
+  return fastest;
+}
+
+/* The node of a fabric of which nothing is said. */
+static const char *
+usual_node (const Kind *kind, const TopoFabric *fabric)
+{
+  const char *of_generation = generations[speed_of (fabric)].node;
+
+  return kind->has_own_node || kind->make == make_cluster || of_generation == NULL ? kind->node
+                                                                                   : of_generation;
 }
 
 static void
@@ -416,15 +650,22 @@ apply_note (TopoParameters *parameters, const TopoParameterNote *note)
     g_error ("%s: %s", note->key, error->message);
 }
 
-/* Those of a kind of fabric, or of its switches. */
+/* Appends the parameters of a kind of fabric, or of its generation, that are not the family's. */
 static void
-apply_notes (TopoParameters *parameters, const Kind *kind, const TopoFabric *fabric)
+append_notes (const Kind *kind, const TopoFabric *fabric, const TopoNode *node, GArray *notes)
 {
-  uint32_t n;
-  const TopoParameterNote *notes = notes_of (kind, fabric, &n);
+  const Generation *generation = &generations[speed_of (fabric)];
+  const TopoParameterNote *note = kind->notes != NULL ? kind->notes : generation->notes;
 
-  for (uint32_t at = 0; at < n; at++)
-    apply_note (parameters, &notes[at]);
+  for (; note->key != NULL; note++)
+    g_array_append_vals (notes, note, 1);
+  if (kind->notes == NULL && generation->newest_slots > 0) {
+    uint32_t slot = node->processor != NULL
+                        ? MIN (node->processor->newest_slots, generation->newest_slots)
+                        : generation->newest_slots;
+
+    g_array_append_vals (notes, &slots[MAX (slot, FIRST_SLOT) - FIRST_SLOT], 1);
+  }
 }
 
 gboolean
@@ -435,48 +676,80 @@ topo_fabric_make (TopoMachine *machine, const char *spec, const char *folder, GE
   g_auto (GStrv) fields = g_strsplit (spec + length, ",", -1);
   const char *text = fields[0] != NULL && fields[0][0] == ':' ? fields[0] + 1 : "";
   g_autofree char *argument = NULL;
-  TopoRate usual = { .lanes = kind->is_file ? 0 : 4, .speed = kind->speed };
-  TopoCabling cabling = { .rate = usual };
+  SpecOptions options = { .cabling.rate = kind->rate };
+  g_autofree char *library = NULL;
+  const TopoCabling *cabling = &options.cabling;
   GString *canonical;
 
   for (guint at = 1; fields[0] != NULL && fields[at] != NULL; at++)
-    if (!read_option (machine, kind, fields[at], folder, &cabling, error))
+    if (!read_option (machine, kind, fields[at], folder, &options, error)) {
+      g_free (options.library);
       return FALSE;
+    }
+  library = options.library;
   if (*text != '\0')
     argument = kind->is_file ? topo_path_in (folder, text) : g_strdup (text);
-  machine->fabric = kind->make (machine, argument, &cabling, error);
+  machine->fabric = kind->make (machine, argument, cabling, error);
   if (machine->fabric == NULL)
     return FALSE;
   canonical = g_string_new (kind->kind);
   if (argument != NULL)
     g_string_append_printf (canonical, ":%s", argument);
-  if (cabling.rate.lanes != usual.lanes || cabling.rate.speed != usual.speed)
-    g_string_append_printf (canonical, ",speed=%s", topo_rate_name (cabling.rate));
-  if (cabling.cables > 0)
-    g_string_append_printf (canonical, ",cables=%u", cabling.cables);
-  if (cabling.spines > 0)
-    g_string_append_printf (canonical, ",spines=%u", cabling.spines);
+  if (cabling->rate.lanes != kind->rate.lanes || cabling->rate.speed != kind->rate.speed)
+    g_string_append_printf (canonical, ",speed=%s", topo_rate_name (cabling->rate));
+  if (cabling->cables > 0)
+    g_string_append_printf (canonical, ",cables=%u", cabling->cables);
+  if (cabling->spines > 0)
+    g_string_append_printf (canonical, ",spines=%u", cabling->spines);
+  if (library != NULL)
+    g_string_append_printf (canonical, ",library=%s", library);
   machine->spec = g_string_free (canonical, FALSE);
   machine->shape.n_dimensions = 1;
   if (machine->shape.size[0] == 0)
     machine->shape.size[0] = machine->fabric->n_hosts;
   topo_parameters_default (&machine->parameters, TOPO_FAMILY_FABRIC);
-  apply_notes (&machine->parameters, kind, machine->fabric);
-  return TRUE;
+  /* What the library brings comes before all other keys. */
+  if (library == NULL)
+    library = g_strdup (kind->library);
+  return library == NULL ||
+         topo_parameters_set (&machine->parameters, "mpi.library", library, error);
+}
+
+/* The parameters of the machine that its file does not set. */
+static void
+set_parameters (const TopoMachine *machine, TopoParameters *parameters)
+{
+  const Kind *kind = known_kind (machine->spec);
+  g_autoptr (GArray) of_kind = g_array_new (FALSE, FALSE, sizeof (TopoParameterNote));
+  g_autoptr (GPtrArray) of_processor = topo_processor_notes (machine->node);
+  const char *library = strstr (machine->spec, LIBRARY);
+
+  topo_parameters_default (parameters, TOPO_FAMILY_FABRIC);
+  append_notes (kind, machine->fabric, machine->node, of_kind);
+  for (guint at = 0; at < of_kind->len; at++)
+    apply_note (parameters, &g_array_index (of_kind, TopoParameterNote, at));
+  if (library != NULL || kind->library != NULL) {
+    const char *from = library != NULL ? library + strlen (LIBRARY) : kind->library;
+    g_autofree char *name = g_strndup (from, strcspn (from, ","));
+
+    apply_note (parameters, &(TopoParameterNote){ "mpi.library", name, NULL });
+  }
+  for (guint at = 0; at < of_processor->len; at++)
+    apply_note (parameters, of_processor->pdata[at]);
 }
 
 gboolean
 topo_fabric_finish (TopoMachine *machine, GError **error)
 {
   const Kind *kind = known_kind (machine->spec);
-  g_autoptr (GPtrArray) notes = NULL;
+  const char *usual = usual_node (kind, machine->fabric);
   GString *spec;
 
   if (machine->routes == NULL)
     machine->routes = g_strdup (DEFAULT_ROUTES);
   machine->node_by_default = machine->node == NULL;
   if (machine->node == NULL)
-    machine->node = topo_node_named (kind->node);
+    machine->node = topo_node_named (usual);
   machine->threads_per_core = MAX (machine->threads_per_core, 1);
   if (machine->threads_per_core > 1) {
     TopoNode *threads = topo_node_threads (machine->node, machine->threads_per_core, error);
@@ -489,16 +762,14 @@ topo_fabric_finish (TopoMachine *machine, GError **error)
   spec = g_string_new (machine->spec);
   if (!g_str_equal (machine->routes, DEFAULT_ROUTES))
     g_string_append_printf (spec, ",routes=%s", machine->routes);
-  if (!g_str_equal (machine->node->source, kind->node))
+  if (!g_str_equal (machine->node->source, usual))
     g_string_append_printf (spec, ",node=%s", machine->node->source);
   if (machine->threads_per_core > 1)
     g_string_append_printf (spec, ",threads=%u", machine->threads_per_core);
   g_free (machine->spec);
   machine->spec = g_string_free (spec, FALSE);
   topo_machine_default_cores (machine);
-  notes = topo_processor_notes (machine->node);
-  for (guint at = 0; at < notes->len; at++)
-    apply_note (&machine->parameters, notes->pdata[at]);
+  set_parameters (machine, &machine->parameters);
   if (machine->node->n_cores <= TOPO_MAX_RANKS_PER_NODE)
     return TRUE;
   g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE, "%s: %u cores; at most %d are possible",
@@ -561,7 +832,6 @@ topo_machine_assumptions (const TopoMachine *machine, GPtrArray *lines)
   const TopoFabric *fabric = machine->fabric;
   const TopoParameters *parameters = &machine->parameters;
   const TopoPort *fastest = NULL; /* of the adapters' ports with a cable */
-  g_autoptr (GPtrArray) notes = NULL;
   g_autofree char *newer = NULL;
   TopoParameters usual;
   uint64_t link_Bps = 0;
@@ -581,13 +851,14 @@ topo_machine_assumptions (const TopoMachine *machine, GPtrArray *lines)
     link_Bps = bandwidth_Bps;
   }
   if (machine->node_by_default)
-    newer = newer_adapter (fabric, kind->newest_speed, fastest);
+    newer = newer_adapter (fabric, MAX (kind->newest_speed, speed_of (fabric)), fastest);
   if (topo_machine_assumes_node (machine))
     g_ptr_array_add (lines,
-                     g_strdup_printf ("node: %s (assumed): %u cores, memory and buses of 2008; "
+                     g_strdup_printf ("node: %s (assumed): %u cores, two of %s; "
                                       "node=PROCESSOR, as in node=rome, or node=FILE.xml (hwloc's "
                                       "lstopo FILE.xml) states the node",
-                                      machine->node->source, machine->node->n_cores));
+                                      machine->node->source, machine->node->n_cores,
+                                      machine->node->processor->title));
   if (newer != NULL)
     g_ptr_array_add (
         lines,
@@ -595,12 +866,7 @@ topo_machine_assumptions (const TopoMachine *machine, GPtrArray *lines)
                          "states the node, [memory] and [hca] of a machine file its numbers",
                          newer, machine->node->source));
 
-  /* The defaults of [memory] are those of a Harpertown node, whatever the file says of it. */
-  topo_parameters_default (&usual, TOPO_FAMILY_FABRIC);
-  apply_notes (&usual, kind, fabric);
-  notes = topo_processor_notes (machine->node);
-  for (guint at = 0; at < notes->len; at++)
-    apply_note (&usual, notes->pdata[at]);
+  set_parameters (machine, &usual);
   if ((machine->node->processor == NULL || machine->node->is_nearest) &&
       parameters->memory.core_bandwidth_Bps == usual.memory.core_bandwidth_Bps &&
       parameters->memory.core_memory_bandwidth_Bps == usual.memory.core_memory_bandwidth_Bps &&
@@ -623,7 +889,7 @@ topo_machine_assumptions (const TopoMachine *machine, GPtrArray *lines)
                                       machine->node->source, machine->node->processor->title));
   if (fastest != NULL && fastest->speed > TOPO_SPEED_QDR &&
       link_Bps > usual.hca.pcie_bandwidth_Bps &&
-      (kind->notes == NULL || kind->speed != fastest->speed) &&
+      (kind->notes == NULL || kind->rate.speed != fastest->speed) &&
       parameters->hca.pcie_bandwidth_Bps == usual.hca.pcie_bandwidth_Bps)
     g_ptr_array_add (
         lines, g_strdup_printf (
@@ -669,8 +935,13 @@ topo_fabric_print_spec (const TopoMachine *machine)
   return g_strconcat (kind->kind, ":", path, options, NULL);
 }
 
-const TopoParameterNote *
-topo_fabric_notes (const TopoMachine *machine, uint32_t *n)
+void
+topo_fabric_notes (const TopoMachine *machine, GArray *notes)
 {
-  return notes_of (known_kind (machine->spec), machine->fabric, n);
+  const TopoParameterNote *of_library =
+      topo_library_notes ((TopoLibrary) machine->parameters.mpi.library);
+
+  append_notes (known_kind (machine->spec), machine->fabric, machine->node, notes);
+  for (; of_library->key != NULL; of_library++)
+    g_array_append_vals (notes, of_library, 1);
 }

@@ -56,12 +56,12 @@ typedef struct {
 
 /* In the order of their years, for each vendor. */
 static const Row rows[] = {
-  { .public = { "harpertown", "Intel Xeon 5400 (Harpertown)", { 0 }, false },
+  { .public = { "harpertown", "Intel Xeon 5400 (Harpertown)", { 0 }, false, 2 },
     .vendor = INTEL,
     .range = { { 6, 23, 23, ANY } },
     .pattern = { "Intel*Xeon* E54?? *", "Intel*Xeon* X54?? *", "Intel*Xeon* L54?? *" } },
 
-  { .public = { "nehalem", "Intel Xeon 5500 (Nehalem)", { 1, 1, 4, 8192, 256 }, true },
+  { .public = { "nehalem", "Intel Xeon 5500 (Nehalem)", { 1, 1, 4, 8192, 256 }, true, 2 },
     .vendor = INTEL,
     .range = { { 6, 26, 26, ANY }, { 6, 30, 31, ANY }, { 6, 46, 46, ANY } },
     .pattern = { "Intel*Xeon* X55?? *", "Intel*Xeon* E55?? *", "Intel*Xeon* L55?? *" },
@@ -79,7 +79,7 @@ static const Row rows[] = {
               { T_TRANSFER, "81 ns", "of memory: X5570 [S] AnandTech, article 2978" },
               { T_PACKAGE, "40 ns", "guess" } } },
 
-  { .public = { "westmere", "Intel Xeon 5600 (Westmere)", { 1, 1, 6, 12288, 256 }, true },
+  { .public = { "westmere", "Intel Xeon 5600 (Westmere)", { 1, 1, 6, 12288, 256 }, true, 2 },
     .builds_on = "nehalem",
     .vendor = INTEL,
     .range = { { 6, 37, 37, ANY }, { 6, 44, 44, ANY }, { 6, 47, 47, ANY } },
@@ -89,7 +89,11 @@ static const Row rows[] = {
                 "ten line fill buffers of 64 B [G] in the 87 ns of transfer_latency [D]" },
               { T_TRANSFER, "87 ns", "of memory: X5670 [S] AnandTech, article 2978" } } },
 
-  { .public = { "sandybridge", "Intel Xeon E5-2600 (Sandy Bridge)", { 1, 1, 8, 20480, 256 }, true },
+  { .public = { "sandybridge",
+                "Intel Xeon E5-2600 (Sandy Bridge)",
+                { 1, 1, 8, 20480, 256 },
+                true,
+                3 },
     .vendor = INTEL,
     .range = { { 6, 42, 42, ANY }, { 6, 45, 45, ANY } },
     .pattern = { "Intel*Xeon* E5-?6?? 0 *", "Intel*Xeon* E5-?4?? 0 *", "Intel*Xeon* E5-?6??L 0 *" },
@@ -114,7 +118,11 @@ static const Row rows[] = {
                 "of a line that another core of the package has changed; guess" },
               { DMA, "true", "DDIO, from Sandy Bridge-EP on [G]" } } },
 
-  { .public = { "ivybridge", "Intel Xeon E5-2600 v2 (Ivy Bridge)", { 1, 1, 10, 25600, 256 }, true },
+  { .public = { "ivybridge",
+                "Intel Xeon E5-2600 v2 (Ivy Bridge)",
+                { 1, 1, 10, 25600, 256 },
+                true,
+                3 },
     .builds_on = "sandybridge",
     .vendor = INTEL,
     .range = { { 6, 58, 58, ANY }, { 6, 62, 62, ANY } },
@@ -123,7 +131,7 @@ static const Row rows[] = {
               { MEMORY, "47.8 GB/s", "four channels of DDR3-1866 carry 59.7 GB/s [D]; guess: 4/5" },
               { T_CACHE, "47 ns", "guess: as Cascade Lake, the nearest that was measured" } } },
 
-  { .public = { "haswell", "Intel Xeon E5-2600 v3 (Haswell)", { 1, 1, 12, 30720, 256 }, true },
+  { .public = { "haswell", "Intel Xeon E5-2600 v3 (Haswell)", { 1, 1, 12, 30720, 256 }, true, 3 },
     .builds_on = "ivybridge",
     .vendor = INTEL,
     .range = { { 6, 60, 60, ANY }, { 6, 63, 63, ANY }, { 6, 69, 70, ANY } },
@@ -136,7 +144,11 @@ static const Row rows[] = {
               { T_PACKAGE, "44 ns",
                 "guess: 134 ns between packages, as Cascade Lake, less transfer_latency" } } },
 
-  { .public = { "broadwell", "Intel Xeon E5-2600 v4 (Broadwell)", { 1, 1, 14, 35840, 256 }, true },
+  { .public = { "broadwell",
+                "Intel Xeon E5-2600 v4 (Broadwell)",
+                { 1, 1, 14, 35840, 256 },
+                true,
+                3 },
     .builds_on = "haswell",
     .vendor = INTEL,
     .range = { { 6, 61, 61, ANY }, { 6, 71, 71, ANY }, { 6, 79, 79, ANY }, { 6, 86, 86, ANY } },
@@ -148,7 +160,8 @@ static const Row rows[] = {
   { .public = { "skylake",
                 "Intel Xeon Scalable, first (Skylake)",
                 { 1, 1, 24, 33792, 1024 },
-                true },
+                true,
+                3 },
     .builds_on = "broadwell",
     .vendor = INTEL,
     .range = { { 6, 85, 85, 0, 4 } },
@@ -164,7 +177,8 @@ static const Row rows[] = {
   { .public = { "cascadelake",
                 "Intel Xeon Scalable, second (Cascade Lake)",
                 { 1, 1, 28, 39424, 1024 },
-                true },
+                true,
+                3 },
     .builds_on = "skylake",
     .vendor = INTEL,
     .range = { { 6, 85, 85, 5, 15 } },
@@ -180,7 +194,8 @@ static const Row rows[] = {
   { .public = { "icelake",
                 "Intel Xeon Scalable, third (Ice Lake)",
                 { 1, 1, 36, 55296, 1280 },
-                true },
+                true,
+                4 },
     .builds_on = "skylake",
     .vendor = INTEL,
     .range = { { 6, 106, 106, ANY }, { 6, 108, 108, ANY } },
@@ -197,7 +212,8 @@ static const Row rows[] = {
   { .public = { "sapphirerapids",
                 "Intel Xeon Scalable, fourth (Sapphire Rapids)",
                 { 1, 1, 56, 107520, 2048 },
-                true },
+                true,
+                5 },
     .builds_on = "icelake",
     .vendor = INTEL,
     .range = { { 6, 143, 143, ANY } },
@@ -212,7 +228,7 @@ static const Row rows[] = {
               { T_TRANSFER, "110 ns", "of memory [G]" },
               { T_PACKAGE, "40 ns", "guess" } } },
 
-  { .public = { "rome", "AMD EPYC 7002 (Rome)", { 4, 4, 4, 16384, 512 }, true },
+  { .public = { "rome", "AMD EPYC 7002 (Rome)", { 4, 4, 4, 16384, 512 }, true, 4 },
     .vendor = AMD,
     .range = { { 23, 49, 49, ANY } },
     .pattern = { "AMD EPYC 7??2*" },
@@ -234,7 +250,7 @@ static const Row rows[] = {
                 "266 ns between packages [M] core-to-core, less transfer_latency" },
               { UPDATES, "false", "the owned state of AMD's protocol [G]" } } },
 
-  { .public = { "milan", "AMD EPYC 7003 (Milan)", { 4, 2, 8, 32768, 512 }, true },
+  { .public = { "milan", "AMD EPYC 7003 (Milan)", { 4, 2, 8, 32768, 512 }, true, 4 },
     .builds_on = "rome",
     .vendor = AMD,
     .range = { { 25, 0, 1, ANY } },
@@ -250,7 +266,7 @@ static const Row rows[] = {
               { T_PACKAGE, "89 ns",
                 "197 ns between packages [M] core-to-core, less transfer_latency" } } },
 
-  { .public = { "genoa", "AMD EPYC 9004 (Genoa)", { 4, 3, 8, 32768, 1024 }, true },
+  { .public = { "genoa", "AMD EPYC 9004 (Genoa)", { 4, 3, 8, 32768, 1024 }, true, 5 },
     .builds_on = "milan",
     .vendor = AMD,
     .range = { { 25, 16, 31, ANY }, { 25, 160, 175, ANY } },
@@ -347,6 +363,13 @@ row_named (const char *name)
     if (g_str_equal (rows[at].public.name, name))
       return &rows[at];
   return NULL;
+}
+
+const char *
+topo_processor_vendor (const TopoProcessor *processor)
+{
+  /* It is one of the rows. */
+  return ((const Row *) processor)->vendor;
 }
 
 const TopoProcessor *

@@ -28,12 +28,16 @@ struct TopoProcessor {
   const char *name;  /* that of the node, too: node=rome */
   const char *title; /* for messages */
   TopoUsualNode usual;
-  bool has_controllers; /* every package has memory of its own */
+  bool has_controllers;  /* every package has memory of its own */
+  uint32_t newest_slots; /* the generation of PCIe that it has */
 };
 
 /* The processor with these signs.  Sets *is_nearest when the table does not have it: then the
  * one whose numbers are closest, by vendor, family and model.  NULL: the signs do not say. */
 const TopoProcessor *topo_processor_find (const TopoCpuSigns *signs, bool *is_nearest);
+
+/* "GenuineIntel", "AuthenticAMD". */
+const char *topo_processor_vendor (const TopoProcessor *processor);
 
 /* NULL: no processor has this name. */
 const TopoProcessor *topo_processor_named (const char *name);

@@ -1,0 +1,11 @@
+/* ucx.h - the choices that UCX makes on a machine.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "sim/replay/ucx_model.h"
+#include "topology/mapping/mapping.h"
+
+/* Of a fabric whose ranks are placed; by the node and the adapters of rank 0. */
+void
+sim_ucx_choose_for (const TopoMachine *machine, const TopoMapping *mapping, SimUcxChoice *choice);

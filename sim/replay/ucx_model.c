@@ -1,0 +1,8 @@
+#include "sim/replay/ucx_model.h"
+void
+sim_ucx_choose (const SimUcxSituation *situation, SimUcxChoice *choice)
+{
+  bool device = situation->adapter >= SIM_UCX_CONNECTX5;
+  *choice = (SimUcxChoice){ .between = { device ? 2007 : 227, device ? 2007 : 2047, 32768 },
+    .within = { 92, 10636, 10636 }, .fragment_bytes = 8246, .fragment_within_bytes = 8248, .n_rails = situation->n_adapters };
+}

@@ -1,0 +1,80 @@
+/* library.c - the MPI libraries of fabrics, as parameters.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Tags as in parameters.c; [M] the sets of validation/data/modern. */
+#include "topology/library.h"
+
+/* What Open MPI and MPICH have in common over UCX.  A message of 8 B between two cores of one core
+ * group of Rome takes 0.14 us [M] orfeo-epyc-ompi4, of which three lines from core to core are 75 ns
+ * [M] core to core: little is left for the software of both sides. */
+#define OVER_UCX                                                                                     \
+  { "mpi.envelope", "9 B",                                                                           \
+    "over UCX: [S] UCX's identifier of active messages and the tag, ucp/tag/tag_match.h" },          \
+      { "mpi.call_overhead", "20 ns", "over UCX: guess: as send_overhead" },                         \
+      { "mpi.sm_latency", "0 ps", "over UCX: all of it is lines, see sm_lines" },                    \
+      { "mpi.sm_lines", "3",                                                                         \
+        "over UCX: the element of 128 B and the head of the FIFO [S] uct, mm_iface.h; between 2.3\n" \
+        "and 3.5 on Rome [M] orfeo-epyc-ompi4" },                                                    \
+  {                                                                                                  \
+    "mpi.sm_overhead", "10 ns", "over UCX: [S] uct, mm_iface.c"                                      \
+  }
+
+static const TopoParameterNote ompi13[] = { { NULL, NULL, NULL } };
+
+#define OPEN_MPI_SEND                                                                            \
+  {                                                                                              \
+    "mpi.send_overhead", "20 ns",                                                                \
+        "over UCX: guess: with receive_overhead what three lines leave of 0.14 us, see sm_lines" \
+  }
+#define OPEN_MPI_RECEIVE                                                 \
+  {                                                                      \
+    "mpi.receive_overhead", "25 ns", "over UCX: guess, as send_overhead" \
+  }
+
+static const TopoParameterNote ompi41[] = {
+  { "mpi.collectives", "ompi-4.1", "ompi-4.1: coll/tuned" },
+  OPEN_MPI_SEND,
+  OPEN_MPI_RECEIVE,
+  OVER_UCX,
+  { NULL, NULL, NULL },
+};
+
+static const TopoParameterNote ompi50[] = {
+  { "mpi.collectives", "ompi-4.1", "ompi-5.0: coll/tuned, as in 4.1" },
+  OPEN_MPI_SEND,
+  OPEN_MPI_RECEIVE,
+  OVER_UCX,
+  { "ucx.version", "16", "ompi-5.0: guess: of the same years" },
+  { "ucx.registration", "50 ns", "from UCX 1.16 on [S] uct, ib_md.c" },
+  { NULL, NULL, NULL },
+};
+
+static const TopoParameterNote mpich4[] = {
+  { "mpi.collectives", "mpich", "mpich-4: its own" },
+  OPEN_MPI_SEND,
+  OPEN_MPI_RECEIVE,
+  OVER_UCX,
+  { "ucx.version", "16", "mpich-4: guess: of the same years" },
+  { "ucx.registration", "50 ns", "from UCX 1.16 on [S] uct, ib_md.c" },
+  { NULL, NULL, NULL },
+};
+
+/* In the order of TopoLibrary. */
+static const TopoParameterNote *const libraries[] = { ompi13, ompi41, ompi50, mpich4 };
+
+const TopoParameterNote *
+topo_library_notes (TopoLibrary library)
+{
+  return libraries[library];
+}
+
+bool
+topo_library_has (const char *group, const char *key)
+{
+  static const char *const keys[] = { "send_overhead", "receive_overhead", "call_overhead",
+                                      "envelope",      "collectives",      "sm_latency",
+                                      "sm_lines",      "sm_overhead",      NULL };
+
+  return g_str_equal (group, "ucx") || (g_str_equal (group, "mpi") && g_strv_contains (keys, key));
+}
