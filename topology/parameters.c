@@ -433,6 +433,10 @@ static const Row rows[] = {
   { "ucx", "rails", AT (ucx.rails), TOPO_UNIT_COUNT,
     { NULL, "2" }, "1", "4",
     "UCX_MAX_RNDV_RAILS: adapters that share the data of one rendezvous [S] ucp_context.c" },
+  { "ucx", "copy_bandwidth", AT (ucx.copy_bandwidth_Bps), TOPO_UNIT_BANDWIDTH,
+    { NULL, "6082 MB/s" }, "1 MB/s", "100 TB/s",
+    "What a processor copies into buffers that the adapter reads next: 5800 MiB/s, UCX_BCOPY_BW on\n"
+    "Intel's (AMD's: 5008) [S] ucs, arch/x86_64/cpu.c; 8 KB messages of alaska, csd3 and abci agree [M]" },
   { "ucx", "post", AT (ucx.post_ps), TOPO_UNIT_TIME,
     { NULL, "80 ns" }, "0 ns", "1 s",
     "Processor time of a work request: building it 40 ns, doorbell 40 ns [S] uct, ib_iface.c" },

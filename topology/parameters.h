@@ -212,6 +212,7 @@ typedef struct {
     uint64_t single_copy;            /* TopoSingleCopy */
     uint64_t rndv_thresh_bytes;      /* messages from here on are a rendezvous; 0: by UCX's model */
     uint64_t rails;                  /* adapters that share the data of one, at most */
+    uint64_t copy_bandwidth_Bps;     /* into buffers that the adapter reads next */
     int64_t post_ps;                 /* processor time: a work request */
     int64_t receive_ps;              /* ... a message that has come */
     int64_t completion_ps;           /* ... the end of a request of which the library must learn */

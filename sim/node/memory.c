@@ -486,8 +486,9 @@ sim_memory_copy (SimMemory *memory, const SimCopy *copy, int64_t now_ps)
   Fetching source = fetching_from (memory, from, copy->core, &copy->from);
   Fetching target = fetching_from (memory, to, copy->core, &copy->to);
   Piece piece = start (memory, copy->node, copy->bytes, now_ps);
-  int64_t core_ps =
-      duration_ps (copy->bytes, MAX (memory->core_ps, source.byte_ps + target.byte_ps));
+  double limit_ps = copy->limit_Bps > 0 ? 1e12 / (double) copy->limit_Bps : 0;
+  int64_t core_ps = duration_ps (
+      copy->bytes, MAX (MAX (memory->core_ps, limit_ps), source.byte_ps + target.byte_ps));
   uint32_t processor = memory->sites[copy->core].processor;
   int64_t core_end_ps = now_ps + source.latency_ps + core_ps;
 

@@ -44,7 +44,8 @@ typedef struct {
 typedef struct {
   uint32_t node, core;
   SimBuffer from, to;
-  uint64_t bytes; /* at most sim_memory_quantum_bytes() */
+  uint64_t bytes;     /* at most sim_memory_quantum_bytes() */
+  uint64_t limit_Bps; /* the processor copies no faster; 0: no other limit than its own */
 } SimCopy;
 
 /* Of all nodes of a fabric (machine->node is not NULL), which it borrows until

@@ -276,6 +276,7 @@ steps_run (SimReplay *replay, SimActive *active)
     }
     if (step.send_to != TOPO_NONE) {
       request = step_request (replay, active, step.send_to, step.send_bytes, true);
+      replay->requests[request].blocking = step.wait;
       sim_message_send (replay, request);
       if (active->blocks)
         sim_request_await (replay, request);

@@ -317,6 +317,7 @@ send_new (SimReplay *replay, uint32_t rank, const TraceOp *op)
                                                  .peer = peer,
                                                  .mode = (uint8_t) op->mode,
                                                  .is_send = true,
+                                                 .blocking = op->kind == TRACE_OP_SEND,
                                                  .no_message = op->peer == TRACE_PROC_NULL });
 }
 

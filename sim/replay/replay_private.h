@@ -106,6 +106,7 @@ typedef struct {
   bool collective : 1; /* is itself a posted collective, of this context and tag */
   bool graph : 1;      /* `next` is the number of its operation in a graph; freed when complete */
   bool access : 1;     /* of accesses to a window */
+  bool blocking : 1;   /* a send: the call ends when it is complete */
 } SimRequest;
 
 /* One message from its send to its end, at both of its ranks.  A message is seldom in a cache when

@@ -80,9 +80,10 @@ typedef struct {
 } Message;
 
 typedef struct {
-  SimWorkers work; /* first: see there */
-  SimUcxChoice choice;
-  Message *messages; /* [messages_capacity] of a transfer */
+  SimWorkers work;       /* first: see there */
+  SimUcxChoice choice;   /* for a rendezvous, and for sends that complete later */
+  SimUcxChoice blocking; /* for sends that must complete at once */
+  Message *messages;     /* [messages_capacity] of a transfer */
   uint32_t messages_capacity;
 } Ucx;
 
@@ -253,14 +254,16 @@ work_copy_between (const SimReplay *replay, const SimWork *work, SimCopy *copy)
 
   copy->from = sim_private_buffer (replay, it->envelope.source, it->bytes);
   copy->to = sim_private_buffer (replay, it->destination, it->bytes);
-  if (work->kind == WORK_SEND || work->kind == WORK_SEND_FRAGMENT)
-    /* A buffered send copies all of it aside; the copy into the library's buffer is then warm. */
-    copy->to =
-        work->kind == WORK_SEND && replay->requests[it->send_request].mode == TRACE_SEND_BUFFERED
-            ? sim_private_buffer (replay, it->envelope.source, it->bytes)
-            : library_buffer (replay, transfer, true);
-  else if (!is_self (replay, transfer) && message->way != WAY_RENDEZVOUS)
+  if (work->kind == WORK_SEND && replay->requests[it->send_request].mode == TRACE_SEND_BUFFERED) {
+    /* All of it is copied aside; the copy into the library's buffer is then warm. */
+    copy->to = sim_private_buffer (replay, it->envelope.source, it->bytes);
+  } else if (work->kind == WORK_SEND || work->kind == WORK_SEND_FRAGMENT) {
+    copy->to = library_buffer (replay, transfer, true);
+    if (!is_local (replay, transfer) && message->way == WAY_BCOPY)
+      copy->limit_Bps = replay->parameters->ucx.copy_bandwidth_Bps;
+  } else if (!is_self (replay, transfer) && message->way != WAY_RENDEZVOUS) {
     copy->from = library_buffer (replay, transfer, false);
+  }
 }
 
 /* -- messages -------------------------------------------------------------------------- */
@@ -485,8 +488,8 @@ ucx_send (SimReplay *replay, uint32_t transfer)
   SimTurn turn =
       request->owned && replay->parameters->mpi.async_progress ? SIM_TURN_ARRIVED : SIM_TURN_CALL;
   Ucx *ucx = ucx_of (replay);
-  const SimUcxLimits *limits =
-      is_local (replay, transfer) ? &ucx->choice.within : &ucx->choice.between;
+  const SimUcxChoice *choice = request->blocking ? &ucx->blocking : &ucx->choice;
+  const SimUcxLimits *limits = is_local (replay, transfer) ? &choice->within : &choice->between;
   Message message = { .synchronous = request->mode == TRACE_SEND_SYNCHRONOUS };
 
   if (is_self (replay, transfer))
@@ -645,7 +648,8 @@ vendor_of (const TopoNode *node)
 }
 
 void
-sim_ucx_choose_for (const TopoMachine *machine, const TopoMapping *mapping, SimUcxChoice *choice)
+sim_ucx_choose_for (const TopoMachine *machine, const TopoMapping *mapping, bool blocking,
+                    SimUcxChoice *choice)
 {
   const TopoParameters *parameters = &machine->parameters;
   const TopoFabric *fabric = machine->fabric;
@@ -661,6 +665,8 @@ sim_ucx_choose_for (const TopoMachine *machine, const TopoMapping *mapping, SimU
     .pcie_Bps = (double) parameters->hca.pcie_bandwidth_Bps,
     .vendor = vendor_of (machine->node),
     .single_copy = (SimUcxSingleCopy) parameters->ucx.single_copy,
+    /* Open MPI asks for it in MPI_Send (pml_ucx.c), MPICH does not. */
+    .fast_completion = blocking && parameters->mpi.library != TOPO_LIBRARY_MPICH4,
   };
 
   for (uint32_t rank = 0; rank < mapping->n_ranks; rank++)
@@ -692,7 +698,8 @@ ucx_begin (SimReplay *replay)
   Ucx *ucx = replay->library = g_new0 (Ucx, 1);
 
   sim_workers_init (replay, &ucx->work, &ucx_rules);
-  sim_ucx_choose_for (replay->machine, replay->mapping, &ucx->choice);
+  sim_ucx_choose_for (replay->machine, replay->mapping, false, &ucx->choice);
+  sim_ucx_choose_for (replay->machine, replay->mapping, true, &ucx->blocking);
 }
 
 static void

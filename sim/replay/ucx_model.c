@@ -3,6 +3,6 @@ void
 sim_ucx_choose (const SimUcxSituation *situation, SimUcxChoice *choice)
 {
   bool device = situation->adapter >= SIM_UCX_CONNECTX5;
-  *choice = (SimUcxChoice){ .between = { device ? 2007 : 227, device ? 2007 : 2047, 32768 },
+  *choice = (SimUcxChoice){ .between = { device ? 2007 : 227, situation->fast_completion ? 16676 : device ? 2007 : 2047, situation->fast_completion ? 262143 : 32768 },
     .within = { 92, 10636, 10636 }, .fragment_bytes = 8246, .fragment_within_bytes = 8248, .n_rails = situation->n_adapters };
 }
