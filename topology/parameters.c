@@ -378,6 +378,21 @@ static const Row rows[] = {
     { NULL, "4" }, "1", "65535",
     "Packets of a request that a queue pair sends before it is the next one's turn; guess: several,\n"
     "as linear all-to-alls of two packets take hardly longer than those of one [M]" },
+  { "hca", "dynamic_gap", AT (hca.dynamic_gap_ps), TOPO_UNIT_TIME,
+    { NULL, "12.5 ns" }, "0 ns", "1 ms",
+    "message_gap where UCX takes dynamic connections (DC: above 60 ranks on mlx5); calibrated: 8 B\n"
+    "between 32 pairs, 79 to 82 million a second [M] alaska-edr-ompi4, csd3-hdr100-ompi3" },
+  { "hca", "receive_inline", AT (hca.receive_inline_bytes), TOPO_UNIT_BYTES,
+    { NULL, "64 B" }, "0 B", "4 KiB",
+    "Largest message, software's headers included, that the adapter writes with its completion:\n"
+    "it needs no receive buffer [S] uct, rc_iface.c: RX_INLINE" },
+  { "hca", "receive_queues", AT (hca.receive_queues), TOPO_UNIT_COUNT,
+    { NULL, "0" }, "0", "65535",
+    "Ranks of whose receive queues an adapter holds the next buffers, those that it wrote to last;\n"
+    "0: of all; guess" },
+  { "hca", "queue_miss", AT (hca.queue_miss_ps), TOPO_UNIT_TIME,
+    { NULL, "330 ns" }, "0 ns", "1 ms",
+    "To fetch those of another rank, context_fetches at a time; guess" },
   { "hca", "contexts", AT (hca.contexts), TOPO_UNIT_COUNT,
     { NULL, "128" }, "0", "16777216",
     "Contexts of queue pairs that an adapter holds for sending, and as many for receiving, those used\n"

@@ -161,20 +161,24 @@ typedef struct {
   } switches;
 
   struct {
-    uint64_t model;              /* TopoAdapterModel */
-    uint64_t pcie_bandwidth_Bps; /* payload, each direction */
-    int64_t send_latency_ps;     /* work request rung in to its first packet on the wire */
-    int64_t receive_latency_ps;  /* last byte off the wire to software that may see it */
-    int64_t read_latency_ps;     /* added where data is not in the work request itself */
-    int64_t device_latency_ps;   /* added where the data is in the adapter's own memory */
-    uint64_t inline_bytes;       /* largest message, headers included, within the work request */
-    int64_t message_gap_ps;      /* between two work requests of one adapter, either direction */
-    uint64_t buffer_bytes;       /* input buffer of an adapter's port, as switch_buffer */
-    uint64_t read_ahead;         /* packets read from memory before the link takes them, per VL */
-    uint64_t turn_packets;       /* that a queue pair sends in its turn */
-    uint64_t contexts;           /* of connections, that an adapter holds; 0: all */
-    int64_t context_miss_ps;     /* to fetch another */
-    uint64_t context_fetches;    /* under way at a time */
+    uint64_t model;                /* TopoAdapterModel */
+    uint64_t pcie_bandwidth_Bps;   /* payload, each direction */
+    int64_t send_latency_ps;       /* work request rung in to its first packet on the wire */
+    int64_t receive_latency_ps;    /* last byte off the wire to software that may see it */
+    int64_t read_latency_ps;       /* added where data is not in the work request itself */
+    int64_t device_latency_ps;     /* added where the data is in the adapter's own memory */
+    uint64_t inline_bytes;         /* largest message, headers included, within the work request */
+    int64_t message_gap_ps;        /* between two work requests of one adapter, either direction */
+    uint64_t buffer_bytes;         /* input buffer of an adapter's port, as switch_buffer */
+    uint64_t read_ahead;           /* packets read from memory before the link takes them, per VL */
+    uint64_t turn_packets;         /* that a queue pair sends in its turn */
+    int64_t dynamic_gap_ps;        /* ... with dynamic connections (DC) */
+    uint64_t receive_inline_bytes; /* largest message that comes with its completion */
+    uint64_t receive_queues;       /* of ranks, that an adapter holds; 0: all */
+    int64_t queue_miss_ps;         /* to fetch the next buffer of another */
+    uint64_t contexts;             /* of connections, that an adapter holds; 0: all */
+    int64_t context_miss_ps;       /* to fetch another */
+    uint64_t context_fetches;      /* under way at a time */
   } hca;
 
   /* OpenSM's cc_* options, without their prefixes */

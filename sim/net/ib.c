@@ -294,6 +294,9 @@ init (IbNetwork *net, GError **error)
   net->credit_latency_ps = p->ib.credit_latency_ps;
   ib_contexts_init (&net->contexts, (uint32_t) p->hca.contexts, (uint32_t) p->hca.context_fetches,
                     p->hca.context_miss_ps, net->fabric->n_devices);
+  ib_contexts_init (&net->receive_queues, (uint32_t) p->hca.receive_queues,
+                    (uint32_t) p->hca.context_fetches, p->hca.queue_miss_ps,
+                    net->fabric->n_devices);
   /* Waiting blocks above which packets are marked. */
   net->mark_blocks = (uint32_t) (lane_blocks (p, p->switches.buffer_bytes) *
                                  (15 - MIN (p->congestion.threshold, 15)) / 15);
@@ -576,7 +579,8 @@ ib_network_send (SimNetwork *base, const SimMessage *public, int64_t at_ps)
     .is_inline = is_inline (net->parameters, public, payload_bytes),
     .exact = public->exact,
   };
-  if (net->contexts.capacity > 0)
+  /* The queue pairs of dynamic connections are few. */
+  if (net->contexts.capacity > 0 && !base->dynamic_connections)
     net->request[index].context =
         ib_contexts_connect (&net->contexts, public->source_rank, public->destination_rank,
                              public->kind == SIM_MESSAGE_WRITE, net->fabric->ports[port].device,
@@ -672,6 +676,7 @@ ib_network_free (SimNetwork *base)
   g_free (net->pair);
   g_free (net->pair_slot);
   ib_contexts_clear (&net->contexts);
+  ib_contexts_clear (&net->receive_queues);
   g_free (net->refusal);
   g_free (net);
 }
@@ -701,6 +706,7 @@ ib_network_dump (SimNetwork *base, BaseDump *dump)
                   sizeof *net->pair_slot);
   BASE_DUMP_VALUE (dump, net->n_paired);
   ib_contexts_dump (&net->contexts, dump);
+  ib_contexts_dump (&net->receive_queues, dump);
 }
 
 static const SimNetworkClass ib_class = {

@@ -257,6 +257,7 @@ typedef struct {
   uint32_t *pair_slot; /* hash table: pair + 1, 0 for none */
   uint32_t n_pair_slots, n_paired;
   IbContexts contexts;
+  IbContexts receive_queues; /* of a rank: its connection with itself */
 } IbNetwork;
 
 /* --- Places in memory --- */

@@ -716,9 +716,16 @@ pair_drop (IbNetwork *net, uint32_t index)
 static ALWAYS_INLINE int64_t
 context_ps (IbNetwork *net, uint32_t context)
 {
-  return net->contexts.capacity == 0
+  return net->contexts.capacity == 0 || net->engine.base.dynamic_connections
              ? net->engine.now_ps
              : ib_contexts_use (&net->contexts, context, net->engine.now_ps);
+}
+
+static inline int64_t
+message_gap_ps (const IbNetwork *net)
+{
+  return net->engine.base.dynamic_connections ? net->parameters->hca.dynamic_gap_ps
+                                              : net->parameters->hca.message_gap_ps;
 }
 
 /* --- Adapters: from a request to packets on the link ---
@@ -921,9 +928,9 @@ post (IbNetwork *net, uint32_t index)
                                   public->kind == SIM_MESSAGE_WRITE);
   IbPair *pair = &net->pair[pair_index];
 
-  adapter->post_ps = start_ps + p->hca.message_gap_ps;
-  request->ready_ps = MAX (start_ps, context_ps (net, request->context)) +
-                      lead_ps (p, public, request->is_inline);
+  adapter->post_ps = start_ps + message_gap_ps (net);
+  request->ready_ps =
+      MAX (start_ps, context_ps (net, request->context)) + lead_ps (p, public, request->is_inline);
   request->pair = pair_index;
   pair->n_open++;
   pair->port = port;
@@ -1053,7 +1060,7 @@ receive_data (IbNetwork *net, const IbPacket *packet)
     return;
   }
   complete_ps = MAX (message_at (&net->engine, packet->message)->last_ps, adapter->complete_ps);
-  adapter->complete_ps = complete_ps + p->hca.message_gap_ps;
+  adapter->complete_ps = complete_ps + message_gap_ps (net);
   /* An adapter answers the request of a read itself. */
   if (message_at (&net->engine, packet->message)->public.kind != SIM_MESSAGE_READ)
     complete_ps += p->hca.receive_latency_ps;
@@ -1091,6 +1098,23 @@ take_up (IbNetwork *net, uint32_t index)
     receive_protocol (net, &packet);
 }
 
+/* From when on the adapter knows where the packet goes: into the next buffer of the receive queue
+ * of its rank. */
+static int64_t
+buffer_ps (IbNetwork *net, const IbPacket *packet)
+{
+  const SimMessage *message = &message_at (&net->engine, packet->message)->public;
+  uint32_t device = net->fabric->ports[packet->port].device, queue;
+
+  if (net->receive_queues.capacity == 0 || packet->kind != IB_PACKET_DATA ||
+      message->kind == SIM_MESSAGE_WRITE || message->kind == SIM_MESSAGE_READ ||
+      message->bytes + message->software_bytes <= net->parameters->hca.receive_inline_bytes)
+    return net->engine.now_ps;
+  queue = ib_contexts_connect (&net->receive_queues, message->destination_rank,
+                               message->destination_rank, false, device, device);
+  return ib_contexts_use (&net->receive_queues, queue + IB_CONTEXT_RECEIVE, net->engine.now_ps);
+}
+
 /* The last byte of a packet has arrived at an adapter; it stays in the buffer until its context is
  * there. */
 static void
@@ -1103,7 +1127,7 @@ receive (IbNetwork *net, uint32_t index)
 
   if (packet->kind == IB_PACKET_DATA)
     context = (context ^ IB_CONTEXT_OTHER_END) + IB_CONTEXT_RECEIVE;
-  there_ps = context_ps (net, context);
+  there_ps = MAX (context_ps (net, context), buffer_ps (net, packet));
   if (there_ps == net->engine.now_ps) {
     take_up (net, index);
     return;

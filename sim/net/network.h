@@ -151,6 +151,7 @@ struct SimNetwork {
   /* So far, of the messages that were sent from this part, and of those that arrived in it.  Packet
    * networks alone. */
   uint64_t bytes_sent, bytes_received;
+  bool dynamic_connections; /* of a fabric: ranks have few queue pairs, which change their peers */
   uint32_t shrink, most_shrink; /* see sim_network_set_shrink(); most: what its packets can hold */
 };
 

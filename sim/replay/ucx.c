@@ -700,6 +700,7 @@ ucx_begin (SimReplay *replay)
   sim_workers_init (replay, &ucx->work, &ucx_rules);
   sim_ucx_choose_for (replay->machine, replay->mapping, false, &ucx->choice);
   sim_ucx_choose_for (replay->machine, replay->mapping, true, &ucx->blocking);
+  replay->network->dynamic_connections = ucx->choice.transport == SIM_UCX_DC_MLX5;
 }
 
 static void

@@ -240,6 +240,12 @@ static const TopoParameterNote stampede_notes[] = {
         "[S] UCX, rc_mlx5: four blocks of 64 B less 16 B of control and 4 B of length, with\n" \
         "its own byte of header"                                                               \
   }
+#define NEWER_QUEUES                                                                            \
+  {                                                                                             \
+    "hca.receive_queues", "16",                                                                 \
+        "guess: messages of 64 B fall between 16 and 32 pairs, 68 to 28 million a second [M]\n" \
+        "csd3-hdr100-ompi3"                                                                     \
+  }
 #define MTU_4096                                                          \
   {                                                                       \
     "ib.mtu", "4 KiB", "from FDR on the usual one [S] public field notes" \
@@ -261,7 +267,7 @@ static const TopoParameterNote slots[] = {
     "gen5 x16: 512 GT/s, less 1.5 and 10.5 % [S] UCX, ib_device.c" },
 };
 
-#define MOST_NOTES 16
+#define MOST_NOTES 18
 
 /* What a cluster of one generation of InfiniBand has: switches and adapters, where they are not
  * the family's, and the usual node of its years.  SDR, DDR and QDR are the family's. */
@@ -311,6 +317,10 @@ static const Generation generations[TOPO_SPEEDS] = {
                            "EDR: ConnectX-4 sends 150 million messages a second [G]" },
                          { "hca.contexts", "512",
                            "EDR: guess: ConnectX-4 holds four times as many" },
+                         NEWER_QUEUES,
+                         { "hca.queue_miss", "150 ns",
+                           "EDR: calibrated: 53 million messages of 64 B a second between 32 pairs [M]\n"
+                           "alaska-edr-ompi4" },
                          NEWER_MISS,
                          NEWER_FETCHES } },
   [TOPO_SPEED_HDR] = { "icelake",
@@ -327,6 +337,10 @@ static const Generation generations[TOPO_SPEEDS] = {
                            "HDR: ConnectX-6 sends 215 million messages a second [S] data sheet" },
                          { "hca.contexts", "1024",
                            "HDR: guess: as public simulators have of ConnectX-6" },
+                         NEWER_QUEUES,
+                         { "hca.queue_miss", "330 ns",
+                           "HDR: calibrated: 28 million messages of 64 B a second between 32 pairs [M]\n"
+                           "csd3-hdr100-ompi3" },
                          NEWER_MISS,
                          NEWER_FETCHES } },
   [TOPO_SPEED_NDR] = { "sapphirerapids",
@@ -344,6 +358,8 @@ static const Generation generations[TOPO_SPEEDS] = {
                          { "hca.message_gap", "3 ns",
                            "NDR: ConnectX-7 sends 330 to 370 million messages a second [G]" },
                          { "hca.contexts", "1024", "NDR: guess: as HDR" },
+                         NEWER_QUEUES,
+                         { "hca.queue_miss", "330 ns", "NDR: guess: as HDR" },
                          NEWER_MISS,
                          NEWER_FETCHES } },
 };
