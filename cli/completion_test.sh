@@ -63,7 +63,7 @@ offers "mappings" "default hilbert slurm: e.ti ..." simulate e.ti --mapping ""
 offers "methods" "extra-trees forest ..." train a.csv --method ""
 offers "methods of grouping" "kl paper scotch" aggregate group a.csv --method ""
 offers "metrics" "max_bytes max_chunks max_dilation max_buffer max_delay max_waited max_FIFO" rank c.store --by max_
-offers "machines" "bgq: torus: fattree: fattree3: dragonflyplus: systemg: systemg stampede stampede: fabric: d.conf f" \
+offers "machines" "bgq: torus: fattree: fattree3: dragonflyplus: qdr: fdr: edr: hdr100: hdr: ndr200: ndr: systemg: systemg stampede stampede: fabric: d.conf f" \
   simulate e.ti --machine ""
 offers "file of a fabric" "e.ti" simulate e.ti --machine fabric : e
 offers "patterns of traces" "ring: random:" simulate gen : r

@@ -557,9 +557,10 @@ topo_machine_set_pattern (TopoMachine *machine, uint32_t pattern, GError **error
  * keys, those behind the path of the machine file beat both. */
 
 #define MACHINE_GROUP "machine"
-#define POSSIBLE_SPECS                                                  \
-  "bgq:512, bgq:4x4x4x8x2, torus:8x8x8m, fattree:18x18:9, fattree3:8, " \
-  "dragonflyplus:8x4x4:8, systemg, stampede, fabric:FILE or the path of a machine file"
+#define POSSIBLE_SPECS                                                                           \
+  "bgq:512, bgq:4x4x4x8x2, torus:8x8x8m, fattree:18x18:9, fattree3:8, "                          \
+  "dragonflyplus:8x4x4:8, edr:16 (qdr to ndr), systemg, stampede, fabric:FILE or the path of a " \
+  "machine file"
 
 /* --- Reading machine files --- */
 
@@ -660,9 +661,10 @@ load_file (TopoMachine *machine, GKeyFile *file, const char *path, const char *f
 const char *const *
 topo_machine_kinds (void)
 {
-  static const char *const names[] = { "bgq",      "torus",         "fattree",
-                                       "fattree3", "dragonflyplus", "systemg",
-                                       "stampede", "fabric",        NULL };
+  static const char *const names[] = { "bgq",           "torus",    "fattree", "fattree3",
+                                       "dragonflyplus", "qdr",      "fdr",     "edr",
+                                       "hdr100",        "hdr",      "ndr200",  "ndr",
+                                       "systemg",       "stampede", "fabric",  NULL };
 
   return names;
 }

@@ -11,6 +11,8 @@
  *   fattree:18x18:9    a two-level fat tree: leaves x nodes per leaf, spines
  *   fattree3:8         a three-level one of 8-port switches
  *   dragonflyplus:8x4x4:8   groups x leaves x spines of each, nodes per leaf
+ *   edr:16             a non-blocking tree of so many nodes of a generation, with adapters, nodes and
+ *                      library: qdr, fdr, edr, hdr100, hdr, ndr200, ndr
  *   systemg:16         the first nodes of the cluster of the aggregation paper
  *   stampede:16        of TACC's Stampede of 2013
  *   fabric:FILE        an InfiniBand fabric as a tool of its site listed it; it

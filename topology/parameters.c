@@ -445,6 +445,12 @@ static const Row rows[] = {
     { NULL, "0 B" }, "0 B", "1024 GiB",
     "UCX_RNDV_THRESH, the largest message that is no rendezvous, between nodes and within; 0: auto,\n"
     "by UCX's model of what each way costs" },
+  { "ucx", "zcopy_thresh", AT (ucx.zcopy_thresh_bytes), TOPO_UNIT_BYTES,
+    { NULL, "0 B" }, "0 B", "1024 GiB",
+    "UCX_ZCOPY_THRESH, the largest message that the sender copies; 0: auto, likewise" },
+  { "ucx", "seg_size", AT (ucx.segment_bytes), TOPO_UNIT_BYTES,
+    { NULL, "0 B" }, "0 B", "1 GiB",
+    "UCX_RC_SEG_SIZE and its like, the largest fragment with its headers; 0: 8256 B, before 1.9 8 KiB" },
   { "ucx", "rails", AT (ucx.rails), TOPO_UNIT_COUNT,
     { NULL, "2" }, "1", "4",
     "UCX_MAX_RNDV_RAILS: adapters that share the data of one rendezvous [S] ucp_context.c" },

@@ -212,15 +212,17 @@ typedef struct {
   } ompi;
 
   struct {
-    uint64_t version;                /* its minor number: 12 is UCX 1.12 */
-    uint64_t single_copy;            /* TopoSingleCopy */
-    uint64_t rndv_thresh_bytes;      /* messages from here on are a rendezvous; 0: by UCX's model */
-    uint64_t rails;                  /* adapters that share the data of one, at most */
-    uint64_t copy_bandwidth_Bps;     /* into buffers that the adapter reads next */
-    int64_t post_ps;                 /* processor time: a work request */
-    int64_t receive_ps;              /* ... a message that has come */
-    int64_t completion_ps;           /* ... the end of a request of which the library must learn */
-    int64_t registration_ps;         /* ... to find a buffer among the registered ones */
+    uint64_t version;            /* its minor number: 12 is UCX 1.12 */
+    uint64_t single_copy;        /* TopoSingleCopy */
+    uint64_t rndv_thresh_bytes;  /* messages from here on are a rendezvous; 0: by UCX's model */
+    uint64_t zcopy_thresh_bytes; /* those from here on are not copied by the sender; 0: likewise */
+    uint64_t segment_bytes;      /* of a registered buffer; 0: as UCX of that version has it */
+    uint64_t rails;              /* adapters that share the data of one, at most */
+    uint64_t copy_bandwidth_Bps; /* into buffers that the adapter reads next */
+    int64_t post_ps;             /* processor time: a work request */
+    int64_t receive_ps;          /* ... a message that has come */
+    int64_t completion_ps;       /* ... the end of a request of which the library must learn */
+    int64_t registration_ps;     /* ... to find a buffer among the registered ones */
     int64_t single_copy_overhead_ps; /* ... to begin a single copy */
   } ucx;
 

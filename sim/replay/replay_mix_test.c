@@ -488,7 +488,7 @@ program_init_with (Program *program, bool fabric, uint32_t mistakes, uint32_t n_
   *program = (Program){ .mistakes = mistakes, .n_kinds = n_kinds };
   if (fabric) {
     program->f = fixture_new_fabric (RANKS, 1 + below (3));
-    fixture_lower_limits (&program->f, below (8));
+    fixture_lower_limits (&program->f, below (16));
   } else
     program->f = fixture_new (RANKS, 1 + below (3));
   program->f.machine->parameters.mpi.async_progress = g_test_rand_bit ();

@@ -765,6 +765,13 @@ fixture_lower_limits (Fixture *fixture, uint32_t ways)
   parameters->ompi.rdma_offset_bytes = (ways & 1) != 0 ? 400 : 0;
   parameters->ompi.sm_single_copy = (ways & 2) != 0;
   parameters->ompi.leave_pinned = (ways & 4) != 0;
+  if ((ways & 8) != 0) {
+    parameters->mpi.library = TOPO_LIBRARY_OMPI41;
+    parameters->hca.model = TOPO_CONNECTX4;
+    parameters->ucx.zcopy_thresh_bytes = (ways & 1) != 0 ? 400 : 1200;
+    parameters->ucx.rndv_thresh_bytes = (ways & 2) != 0 ? 1000 : 1800;
+    parameters->ucx.segment_bytes = 190;
+  }
 }
 
 static void

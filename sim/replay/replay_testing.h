@@ -128,7 +128,7 @@ Fixture fixture_new_spec (const char *spec, uint32_t n_ranks, uint32_t per_node)
  * and 10 per page.  Limits and depths are the machine's defaults. */
 Fixture fixture_new_fabric (uint32_t n_ranks, uint32_t per_node);
 /* Limits so low that messages of 2,000 bytes go every way; three bits of `ways`
- * choose among the ways of long ones. */
+ * choose among the ways of long ones, a fourth UCX. */
 void fixture_lower_limits (Fixture *fixture, uint32_t ways);
 void fixture_clear (Fixture *fixture);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Fixture, fixture_clear)

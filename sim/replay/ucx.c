@@ -37,6 +37,10 @@ enum {
   ATS_HEADER_BYTES = 8,
 };
 
+/* Of a fragment, beside its data: ucp/core/ucp_am.h, uct/ib/rc/base/rc_iface.h. */
+#define SEGMENT_HEADER_BYTES 10u
+#define LEAST_SEGMENT_BYTES  (SEGMENT_HEADER_BYTES + FIRST_HEADER_BYTES + 1)
+
 /* Elements of a FIFO of which a stream of fragments uses the segments in turn. */
 #define SEGMENTS_IN_TURN 8u
 
@@ -122,15 +126,19 @@ static uint64_t
 fragment_bytes (const SimReplay *replay, uint32_t transfer, uint64_t begin)
 {
   const SimUcxChoice *choice = &ucx_of (replay)->choice;
-  uint64_t left_bytes = sim_transfer_at (replay, transfer)->bytes - begin;
+  uint64_t bytes = sim_transfer_at (replay, transfer)->bytes;
+  uint64_t packet_bytes =
+      is_local (replay, transfer) ? choice->fragment_within_bytes : choice->fragment_bytes;
 
   switch ((Way) message_of (replay, transfer)->way) {
   case WAY_RENDEZVOUS: return 0;
-  case WAY_SHORT: return left_bytes;
+  case WAY_SHORT: return bytes - begin;
   case WAY_BCOPY:
   case WAY_ZCOPY:
-    return MIN (left_bytes, is_local (replay, transfer) ? choice->fragment_within_bytes
-                                                        : choice->fragment_bytes);
+    if (bytes <= packet_bytes)
+      return bytes;
+    return MIN (bytes - begin,
+                packet_bytes - (begin == 0 ? FIRST_HEADER_BYTES : MIDDLE_HEADER_BYTES));
   }
   g_assert_not_reached ();
 }
@@ -636,7 +644,9 @@ static const SimWorkRules ucx_rules = {
 };
 
 /* As UCX has them: uct/ib/base/ib_iface.c. */
-static const double lane_Gbps[TOPO_SPEEDS] = { 2.5, 5, 10, 10.3125, 14.0625, 25.78125, 50, 100 };
+static const double lane_Gbps[TOPO_SPEEDS] = {
+  2.5, 5, 10, 10.3125, 14.0625, 25.78125, 51.5625, 100
+};
 
 static SimUcxVendor
 vendor_of (const TopoNode *node)
@@ -645,6 +655,15 @@ vendor_of (const TopoNode *node)
       node->processor != NULL ? topo_processor_vendor (node->processor) : "GenuineIntel";
 
   return g_str_equal (vendor, "AuthenticAMD") ? SIM_UCX_AMD : SIM_UCX_INTEL;
+}
+
+/* Longer messages are a rendezvous. */
+static void
+limit_ways (SimUcxLimits *limits, uint64_t bytes)
+{
+  limits->zcopy_bytes = bytes;
+  limits->bcopy_bytes = MIN (limits->bcopy_bytes, bytes);
+  limits->short_bytes = MIN (limits->short_bytes, bytes);
 }
 
 void
@@ -681,14 +700,18 @@ sim_ucx_choose_for (const TopoMachine *machine, const TopoMapping *mapping, bool
         situation.link_Gbps = fabric->ports[port].lanes * lane_Gbps[fabric->ports[port].speed];
   }
   sim_ucx_choose (&situation, choice);
+  if (parameters->ucx.segment_bytes > 0)
+    choice->fragment_bytes = choice->fragment_within_bytes =
+        MAX (parameters->ucx.segment_bytes, LEAST_SEGMENT_BYTES) - SEGMENT_HEADER_BYTES;
   if (parameters->ucx.rndv_thresh_bytes > 0) {
-    uint64_t limit_bytes = parameters->ucx.rndv_thresh_bytes;
-
-    choice->between.zcopy_bytes = limit_bytes;
-    choice->between.bcopy_bytes = MIN (choice->between.bcopy_bytes, limit_bytes);
-    choice->between.short_bytes = MIN (choice->between.short_bytes, limit_bytes);
-    choice->within.bcopy_bytes = choice->within.zcopy_bytes = limit_bytes;
-    choice->within.short_bytes = MIN (choice->within.short_bytes, limit_bytes);
+    limit_ways (&choice->between, parameters->ucx.rndv_thresh_bytes);
+    limit_ways (&choice->within, parameters->ucx.rndv_thresh_bytes);
+    choice->within.bcopy_bytes = choice->within.zcopy_bytes;
+  }
+  if (parameters->ucx.zcopy_thresh_bytes > 0) {
+    choice->between.bcopy_bytes =
+        MIN (parameters->ucx.zcopy_thresh_bytes, choice->between.zcopy_bytes);
+    choice->between.short_bytes = MIN (choice->between.short_bytes, choice->between.bcopy_bytes);
   }
 }
 

@@ -3,8 +3,11 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * UCX decides by a model of what each way costs, whose constants are in its source.  They
- * are not what the simulator charges: a real UCX decides by its constants too, and its messages then
- * take what they take. */
+ * are not what the simulator charges: a real UCX decides by its constants too, and its messages
+ * then take what they take.
+ *
+ * The sizes are those of tagged messages, as MPI sends them.  Up to 1.15 three thresholds of an
+ * endpoint decide; from 1.16 the way that is estimated to be fastest. */
 #pragma once
 
 #include <stdbool.h>
@@ -35,16 +38,20 @@ typedef enum {
 } SimUcxAdapter;
 
 typedef struct {
-  uint32_t version;                     /* its minor number: 12 is UCX 1.12 */
+  uint32_t version;                     /* its minor number: 12 is UCX 1.12; 7 and later */
   uint32_t n_endpoints, ranks_per_node; /* as the MPI library announces them */
   SimUcxAdapter adapter;
   uint32_t n_adapters; /* of a node, alike */
   double link_Gbps;    /* signalling rate of all lanes of a port: EDR 4x is 103.125 */
-  uint32_t mtu_bytes;
-  double pcie_Bps; /* payload, after UCX's own formula for the slot */
+  uint32_t mtu_bytes;  /* 256 to 4096 */
+  double pcie_Bps;     /* payload, after UCX's own formula for the slot; 0: no limit */
+  /* Of the adapter from the cores that the rank may use, their mean, as the firmware tells it: 10
+   * is the own node of NUMA.  0: 10. */
+  double numa_distance;
   SimUcxVendor vendor;
   SimUcxSingleCopy single_copy;
   bool fast_completion; /* sends that have to complete at once locally, as blocking ones */
+  bool multi_send;      /* sends that are said to be some of many; from 1.16 it matters */
 } SimUcxSituation;
 
 /* The largest message, in the user's bytes, of each way, in this order; above the last one it is a
@@ -57,8 +64,10 @@ typedef struct {
 
 typedef struct {
   SimUcxTransport transport;
-  SimUcxLimits between, within;                   /* nodes; a node */
-  uint64_t fragment_bytes, fragment_within_bytes; /* user's bytes of a fragment */
+  SimUcxLimits between, within; /* nodes; a node */
+  /* User's bytes that go at most in one packet of UCX, between nodes and within one.  Of longer
+   * messages a fragment has 8 less, and the first one 16 less. */
+  uint64_t fragment_bytes, fragment_within_bytes;
   uint32_t n_rails; /* adapters that share the data of one rendezvous */
 } SimUcxChoice;
 
