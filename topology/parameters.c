@@ -173,6 +173,11 @@ static const Row rows[] = {
     { "bgq", "ompi-1.3" }, NULL, NULL,
     "Whose rules choose the algorithm of a collective: bgq (PAMI's, and MPICH 3.1's beneath),\n"
     "ompi-1.3 (coll/tuned of Open MPI 1.3.2), ompi-4.1 or mpich", collectives_names },
+  { "mpi", "datatype_block", AT (mpi.datatype_block_ps), TOPO_UNIT_TIME,
+    { NULL, "30 ns" }, "0 ns", "1 ms",
+    "Processor time in an algorithm of a collective for each block of a derived datatype that is\n"
+    "described, packed, unpacked or copied, its bytes apart; guess: some 80 cycles of a loop over\n"
+    "descriptions and a call of memcpy" },
   { "mpi", "sm_eager", AT (ompi.sm_eager_bytes), TOPO_UNIT_BYTES,
     { NULL, "4 KiB" }, "1 B", "1 GiB",
     "Largest eager message within a node, header included [S] section C2" },

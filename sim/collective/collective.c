@@ -174,6 +174,18 @@ sim_collective_init (SimCollective *collective, const TopoMachine *machine, cons
   sim_collective_choose (collective, machine, whole_partition);
 }
 
+/* An algorithm that leaves its result on all ranks begins with a copy of the rank's own vector. */
+static uint64_t
+vector_bytes (const SimCollective *collective)
+{
+  switch ((int) collective->kind) {
+  case TRACE_OP_ALLREDUCE:
+  case TRACE_OP_SCAN: return collective->bytes;
+  case TRACE_OP_REDUCE_SCATTER: return collective->total_bytes;
+  default: return 0;
+  }
+}
+
 SimStep
 sim_collective_step (const SimCollective *collective, uint32_t step)
 {
@@ -182,8 +194,12 @@ sim_collective_step (const SimCollective *collective, uint32_t step)
   SimStep result;
 
   g_assert (step < collective->n_steps);
-  if (collective->second == NULL)
-    return collective->algorithm->step (collective, step);
+  if (collective->second == NULL) {
+    result = collective->algorithm->step (collective, step);
+    if (step == 0)
+      result.before.copy_bytes += vector_bytes (collective);
+    return result;
+  }
   part = part_of (collective, first);
   result = part.algorithm->step (&part, first ? step : step - collective->n_first_steps);
   /* The first part is complete before the second starts. */

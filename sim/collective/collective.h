@@ -73,6 +73,21 @@ sim_collective_choose (SimCollective *collective, const TopoMachine *machine, bo
  * a neighbour that is no rank of it.  NULL when it fits; the caller frees. */
 char *sim_collective_fault (const TraceOp *op, uint32_t n_ranks);
 
+/* What the processor does in an algorithm beside the messages: the copies of a message's own data
+ * are the messaging library's. */
+typedef struct {
+  uint64_t copy_bytes;   /* from one buffer of the rank to another */
+  uint64_t reduce_bytes; /* of one vector, combined with another in its place */
+  uint32_t n_blocks;     /* of derived datatypes: described, packed, unpacked or copied */
+} SimWork;
+
+static inline SimWork
+sim_work_sum (SimWork a, SimWork b)
+{
+  return (SimWork){ a.copy_bytes + b.copy_bytes, a.reduce_bytes + b.reduce_bytes,
+                    a.n_blocks + b.n_blocks };
+}
+
 /* One step: a message to send and one to receive, in ranks of the communicator;
  * may be nothing at all.
  * A step's receive is posted before its send.  `wait`: everything posted so
@@ -81,6 +96,8 @@ typedef struct {
   uint32_t send_to, recv_from; /* TOPO_NONE: nothing */
   uint64_t send_bytes, recv_bytes;
   bool wait;
+  SimWork before; /* anything of the step is posted */
+  SimWork after;  /* all that is posted so far is complete, with this step or the next that waits */
 } SimStep;
 
 /* step < n_steps.  Pure. */

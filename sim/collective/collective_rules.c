@@ -10,10 +10,9 @@
 
 #define KIB 1024u
 
-/* Bytes of a gather or scatter for each rank: all ranks agree about them.  A
- * root that has one of its two sizes only takes that. */
-static uint64_t
-block_bytes (const SimCollective *collective)
+/* A root that has one of its two sizes only takes that. */
+uint64_t
+sim_block_bytes (const SimCollective *collective)
 {
   bool gather = collective->kind == TRACE_OP_GATHER;
   bool root = collective->rank == (uint32_t) collective->root;
@@ -162,14 +161,14 @@ choose_ompi13 (const SimCollective *collective)
     return sim_choose (power_of_two ? &sim_barrier_doubling : &sim_barrier_dissemination);
   case TRACE_OP_BCAST: return ompi13_bcast (collective, bytes);
   case TRACE_OP_GATHER:
-    bytes = block_bytes (collective);
+    bytes = sim_block_bytes (collective);
     if (bytes > 6000)
       return sim_choose_segmented (&sim_gather_linear_sync, bytes > 92160 ? 32 * KIB : KIB);
     return sim_choose (n > 60 || (n > 10 && bytes < 1024) ? &sim_gather_binomial
                                                           : &sim_gather_linear);
   case TRACE_OP_GATHERV: return sim_choose (&sim_gatherv_in_turn);
   case TRACE_OP_SCATTER:
-    return sim_choose (n > 10 && block_bytes (collective) < 300 ? &sim_scatter_binomial
+    return sim_choose (n > 10 && sim_block_bytes (collective) < 300 ? &sim_scatter_binomial
                                                                 : &sim_scatter_linear);
   case TRACE_OP_SCATTERV: return sim_choose (&sim_scatterv_in_turn);
   case TRACE_OP_ALLGATHER:
@@ -443,7 +442,7 @@ choose_ompi41 (const SimCollective *collective)
   case TRACE_OP_NEIGHBOR_ALLGATHER:
   case TRACE_OP_NEIGHBOR_ALLTOALL: return sim_choose (&sim_neighbor_exchange);
   case TRACE_OP_GATHER:
-  case TRACE_OP_SCATTER: return ompi41_single (collective->kind, n, block_bytes (collective));
+  case TRACE_OP_SCATTER: return ompi41_single (collective->kind, n, sim_block_bytes (collective));
   case TRACE_OP_ALLGATHERV:
     choice = ompi41_single (collective->kind, n, all_bytes / n);
     if (choice.algorithm == NULL)

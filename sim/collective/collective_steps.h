@@ -177,13 +177,29 @@ sim_step_nothing (void)
 static inline SimStep
 sim_step_swap (uint32_t peer, uint64_t send_bytes, uint64_t recv_bytes)
 {
-  return (SimStep){ peer, peer, send_bytes, recv_bytes, true };
+  return (SimStep){ .send_to = peer,
+                    .recv_from = peer,
+                    .send_bytes = send_bytes,
+                    .recv_bytes = recv_bytes,
+                    .wait = true };
 }
 
 static inline SimStep
 sim_step_both (uint32_t to, uint64_t send_bytes, uint32_t from, uint64_t recv_bytes)
 {
-  return (SimStep){ to, from, send_bytes, recv_bytes, true };
+  return (SimStep){ .send_to = to,
+                    .recv_from = from,
+                    .send_bytes = send_bytes,
+                    .recv_bytes = recv_bytes,
+                    .wait = true };
+}
+
+/* The received vector is combined with the rank's own. */
+static inline SimStep
+sim_step_reducing (SimStep step)
+{
+  step.after.reduce_bytes = step.recv_from == TOPO_NONE ? 0 : step.recv_bytes;
+  return step;
 }
 
 /* --- collective_rules.c: the choice of an algorithm --- */
@@ -218,6 +234,9 @@ sim_choose_two (SimChoice first, SimChoice second)
   return (SimChoice){ first.algorithm, first.segment_bytes, second.algorithm,
                       second.segment_bytes };
 }
+
+/* Bytes of a gather or scatter for each rank: all ranks agree about them. */
+uint64_t sim_block_bytes (const SimCollective *collective);
 
 /* By the rules of a library; the same on all ranks of the communicator. */
 SimChoice sim_choose_algorithm (const SimCollective *collective, TopoCollectives rules);

@@ -5,7 +5,8 @@
  * The n-th collective of a rank on a communicator, blocking or not, is the
  * n-th of all its members; (communicator, n) is an instance.  The cost of each method:
  *
- *   STEPS     every message as a send and a receive of the user would
+ *   STEPS     every message as a send and a receive of the user would, and the copies and
+ *             reductions of the algorithm itself
  *   HARDWARE  all ranks meet, and no processor works: released at the latest
  *             arrival plus sim_collective_hardware_ps()
  *   DIRECT    all messages at once, at the price of the messaging library;
@@ -20,6 +21,7 @@
  * were posted, when the rank is in MPI: when it is blocked there, or makes its
  * next call after a computation; or at once where async_progress lets
  * another hardware thread do it.  The network alone needs no processor. */
+#include "sim/node/memory.h"
 #include "sim/replay/replay_private.h"
 
 #include <string.h>
@@ -260,14 +262,40 @@ step_request (SimReplay *replay, SimActive *active, uint32_t peer, uint64_t byte
                                    });
 }
 
+/* The processor's share, in its own time.  The memory of the node is not asked for it: that wants
+ * its calls in the order of their times, and so an event for every quantum, and belongs to the
+ * messaging library. */
+static void
+work_charge (SimReplay *replay, uint32_t rank, SimWork work)
+{
+  SimRank *it = &replay->ranks[rank];
+  int64_t work_ps = sim_memory_pass_ps (replay->machine, work.copy_bytes, 1) +
+                    sim_memory_pass_ps (replay->machine, work.reduce_bytes, 2) +
+                    (int64_t) work.n_blocks * replay->parameters->mpi.datatype_block_ps;
+
+  /* Beyond that the replay fails with the next call. */
+  it->local_ps = MIN (it->local_ps, SIM_LAST_PS) + MIN (work_ps, SIM_LAST_PS);
+}
+
+/* What was to be done when nothing is pending. */
+static void
+work_do (SimReplay *replay, SimActive *active)
+{
+  work_charge (replay, active->rank, active->work);
+  active->work = (SimWork){ 0 };
+}
+
 /* Called when nothing is pending; true when all is done. */
 static bool
 steps_run (SimReplay *replay, SimActive *active)
 {
+  work_do (replay, active);
   while (active->step < active->collective.n_steps) {
     SimStep step = sim_collective_step (&active->collective, active->step++);
     uint32_t request;
 
+    work_charge (replay, active->rank, step.before);
+    active->work = sim_work_sum (active->work, step.after);
     if (step.recv_from != TOPO_NONE) {
       request = step_request (replay, active, step.recv_from, step.recv_bytes, false);
       sim_message_post (replay, request);
@@ -282,8 +310,13 @@ steps_run (SimReplay *replay, SimActive *active)
     }
     if (step.wait && active_pending (replay, active) > 0)
       return false;
+    if (step.wait)
+      work_do (replay, active);
   }
-  return active_pending (replay, active) == 0;
+  if (active_pending (replay, active) > 0)
+    return false;
+  work_do (replay, active);
+  return true;
 }
 
 static void
