@@ -26,7 +26,9 @@ typedef enum {
   TOPO_COLLECTIVES_BGQ,    /* PAMI's, and MPICH 3.1's beneath */
   TOPO_COLLECTIVES_OMPI13, /* ompi-1.3: Open MPI 1.3.2, coll/tuned's fixed rules */
   TOPO_COLLECTIVES_OMPI41, /* ompi-4.1 */
-  TOPO_COLLECTIVES_MPICH,  /* mpich */
+  TOPO_COLLECTIVES_MPICH,  /* mpich: 4.0 */
+  TOPO_COLLECTIVES_OMPI50, /* ompi-5.0: with coll/han */
+  TOPO_COLLECTIVES_MPICH4, /* mpich-4: 4.2 with ch4 */
 } TopoCollectives;
 
 /* What a switch may choose among ([switch] adaptive). */

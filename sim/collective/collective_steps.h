@@ -214,6 +214,7 @@ typedef struct {
   uint64_t segment_bytes; /* 0: not segmented */
   const SimAlgorithm *second;
   uint64_t second_segment_bytes;
+  const SimStages *stages; /* in place of all these; NULL: one level */
 } SimChoice;
 
 static inline SimChoice
@@ -231,8 +232,10 @@ sim_choose_segmented (const SimAlgorithm *algorithm, uint64_t segment_bytes)
 static inline SimChoice
 sim_choose_two (SimChoice first, SimChoice second)
 {
-  return (SimChoice){ first.algorithm, first.segment_bytes, second.algorithm,
-                      second.segment_bytes };
+  return (SimChoice){ .algorithm = first.algorithm,
+                      .segment_bytes = first.segment_bytes,
+                      .second = second.algorithm,
+                      .second_segment_bytes = second.segment_bytes };
 }
 
 /* Bytes of a gather or scatter for each rank: all ranks agree about them. */
@@ -240,3 +243,37 @@ uint64_t sim_block_bytes (const SimCollective *collective);
 
 /* By the rules of a library; the same on all ranks of the communicator. */
 SimChoice sim_choose_algorithm (const SimCollective *collective, TopoCollectives rules);
+
+/* --- collective_levels.c: calls in stages on groups of the ranks --- */
+
+typedef enum {
+  SIM_GROUP_NODE,           /* the ranks of each node */
+  SIM_GROUP_ROOT_NODE,      /* those of the root's node */
+  SIM_GROUP_OTHER_NODES,    /* those of each other node */
+  SIM_GROUP_LEADERS,        /* one rank of each node */
+  SIM_GROUP_ROOT_TO_LEADER, /* the root and the leader of its node, if they are two */
+  SIM_GROUP_FIRST_TO_ROOT,  /* rank 0 and the root, if they are two */
+} SimGroupKind;
+
+/* The root of a stage is the leader of the node, among the leaders that of the root's node, and on
+ * the root's node alone the root. */
+typedef struct {
+  uint8_t kind;      /* TraceOpKind */
+  uint8_t group;     /* SimGroupKind */
+  bool posted;       /* as a nonblocking call */
+  bool blocks_first; /* except in the first segment */
+  bool to_first;     /* among leaders: rank 0 is the root */
+} SimStage;
+
+struct SimStages {
+  uint32_t n;
+  SimStage stage[4];
+  uint64_t segment_bytes; /* 0: the call is not cut */
+  bool root_leads;        /* leaders have the root's number in their nodes, which are even; else the
+                           * first of each node leads */
+  SimChoice (*choose) (const SimCollective *part, bool posted);
+};
+
+/* Sets the stages and the number of steps.  The groups are there. */
+void sim_stages_set (SimCollective *collective, const SimStages *stages);
+SimStep sim_stages_step (const SimCollective *collective, uint32_t step);

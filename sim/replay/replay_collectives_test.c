@@ -303,7 +303,7 @@ test_hardware (void)
     g_assert_no_error (f.error);
     g_assert_cmpuint (f.result->messages, ==, 0);
     g_assert_cmpuint (fixture_edges (&f), ==, 0);
-    sim_collective_init (&collective, f.machine, &op, 3, 0, true);
+    sim_collective_init (&collective, f.machine, &op, 3, 0, true, NULL);
     g_assert_cmpint (collective.method, ==, SIM_COLLECTIVE_HARDWARE);
     latency_ps = sim_collective_hardware_ps (&collective, f.machine);
     g_assert_cmpint (latency_ps, >, 100 * NS);

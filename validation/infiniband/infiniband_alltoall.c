@@ -135,7 +135,7 @@ ib_alltoall_change_bytes (InfiniBand *ib G_GNUC_UNUSED, uint32_t last_bytes, GEr
     SimCollective collective;
     uint32_t n_sent = 0, n_waits = 0;
 
-    sim_collective_init (&collective, machine, &op, RANKS, 0, true);
+    sim_collective_init (&collective, machine, &op, RANKS, 0, true, NULL);
     for (uint32_t step = 0; step < collective.n_steps; step++) {
       SimStep now = sim_collective_step (&collective, step);
 
