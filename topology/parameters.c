@@ -30,8 +30,8 @@ typedef struct {
 } Row;
 
 /* In the orders of TopoCollectives and TopoAdaptive. */
-static const char *const collectives_names[] = { "bgq",   "ompi-1.3", "ompi-4.1",
-                                                 "mpich", "ompi-5.0", "mpich-4", NULL };
+static const char *const collectives_names[] = { "bgq",      "ompi-1.3", "ompi-4.1", "mpich",
+                                                 "ompi-5.0", "mpich-4",  NULL };
 static const char *const adaptive_names[] = { "none", "free", "detours", NULL };
 
 #define AT(field) offsetof (TopoParameters, field)

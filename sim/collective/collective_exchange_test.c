@@ -746,8 +746,8 @@ work_of (const SimAlgorithm *algorithm, const SimCollective *call, uint32_t n)
   return work;
 }
 
-/* n vectors become one by n - 1 additions of a vector, however they are cut, unless ranks do the same
- * twice: with recursive doubling all cores add all. */
+/* n vectors become one by n - 1 additions of a vector, however they are cut, unless ranks do the
+ * same twice: with recursive doubling all cores add all. */
 static void
 test_additions (void)
 {

@@ -13,12 +13,14 @@
  *   turn 4                        node'
  *
  * In a turn a leader has stages of its node and stages among the leaders.  Open MPI's coll/han
- * posts the latter as nonblocking calls, makes the former, blocking ones, and waits for all.  Here the n-th
- * step among the leaders is posted with the n-th step in the node, and the rank waits for both:
- * the two overlap, in lockstep.  Several stages among the leaders follow one another, where
- * coll/han has them at once.  No rank waits in a circle: all that is between two steps of a
- * leader and is not among the leaders is within its node, and there a collective of the node
- * alone would come back to the leader at an earlier step. */
+ * posts the latter as nonblocking calls, makes the former, blocking ones, and waits for all.
+ * Here the n-th step among the leaders is posted with the n-th step in the node, and the rank
+ * waits for both: the two overlap, in lockstep.  Several stages among the leaders follow one
+ * another, where coll/han has them at once.
+ *
+ * This cannot deadlock.  A chain of waits that leaves the leaders stays within one node, which
+ * has one leader, and comes back to that leader at an earlier step, as in the node's collective
+ * alone.  So a circle would be one of the leaders' collective, which has none. */
 #include "sim/collective/collective_steps.h"
 
 #include <glib.h>

@@ -282,8 +282,8 @@ test_bcast_by_hand (void)
   sim_groups_unref (calls.groups);
 }
 
-/* Rank 0 reduces segments of rank 2 on its node and of rank 1, in pieces of 8 KiB (the last one whole),
- * among the leaders, and hands both their sums. */
+/* Rank 0 reduces segments of rank 2 on its node and of rank 1 among the leaders, in pieces of 8 KiB
+ * (the last one whole), and hands both the sums. */
 static void
 test_allreduce_by_hand (void)
 {
@@ -383,7 +383,7 @@ test_huge_message (void)
   sim_groups_unref (calls.groups);
 }
 
-/* MPICH: which composition, by the sizes of the sends of rank 0 to the root of its node. */
+/* MPICH: which calls are composed. */
 static void
 test_ch4_compositions (void)
 {

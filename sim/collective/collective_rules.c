@@ -471,14 +471,15 @@ choose_ompi41 (const SimCollective *collective)
 /* --- Open MPI 5.0 ---
  *
  * coll/tuned's fixed rules are those of 4.1.  Before it comes coll/han, with two levels, on
- * communicators of several nodes with several ranks on one of them; with nodes that are not even it does
- * barriers and allreduces only, and leaves all else to coll/tuned (coll_han_bcast.c and so on:
- * are_ppn_imbalanced).  Operations are taken to commute, which it asks for.
+ * communicators of several nodes with several ranks on one of them.  On nodes with different
+ * numbers of ranks it does barriers and allreduces only, and leaves all else to coll/tuned
+ * (coll_han_bcast.c and so on: are_ppn_imbalanced).  Operations are taken to commute, which it
+ * asks for.
  *
- * Sources: ompi/mca/coll/han of 5.0: coll_han_component.c (defaults), coll_han_subcomms.c (groups) and
- * a file for each collective.  On nodes and in the blocking calls of leaders coll/tuned, in
- * their nonblocking ones coll/libnbc: nbc_ibcast.c and nbc_ireduce.c, whose default is
- * Rabenseifner's if it can be. */
+ * Sources: ompi/mca/coll/han of 5.0: coll_han_component.c (defaults), coll_han_subcomms.c
+ * (groups) and a file for each collective.  Nodes, and the blocking calls of leaders, have
+ * coll/tuned; their nonblocking calls have coll/libnbc: nbc_ibcast.c, and nbc_ireduce.c, whose
+ * default is Rabenseifner's where it applies. */
 
 #define HAN_SEGMENT_BYTES (64 * KIB)
 
@@ -573,11 +574,11 @@ choose_ompi50 (const SimCollective *collective)
 
 /* --- MPICH 4.2 ---
  *
- * Sources: maint/tuning/coll/ch4/generic.json for the composition of a call (communicators with
- * several ranks on a node of several: "parent"), src/mpid/ch4/src/ch4_coll_impl.h for its parts; their
- * algorithms are those of MPICH 4.0.  The first rank of a node leads it.  Operations are taken to
- * commute.  Not here: the scan on nodes, and the collectives in shared memory that a node
- * goes over to after some calls. */
+ * Sources: maint/tuning/coll/ch4/generic.json for the composition of a call (communicators of
+ * several nodes with several ranks on one: "parent"), src/mpid/ch4/src/ch4_coll_impl.h for its
+ * parts; their algorithms are those of MPICH 4.0.  The first rank of a node leads it.
+ * Operations are taken to commute.  Not here: the scan on nodes, and the collectives in shared
+ * memory that a node goes over to after some calls. */
 
 static SimChoice
 choose_in_ch4 (const SimCollective *part, G_GNUC_UNUSED bool posted)

@@ -73,9 +73,9 @@ int64_t
 sim_memory_dma (SimMemory *memory, uint32_t node, bool write, uint64_t bytes, int64_t now_ps);
 
 /* The time of a core that goes over n_loads buffers of so many bytes, to put the result in another
- * (a copy: 1) or in the last of them (a reduction: 2), when all cores of the node do as much: in its
- * part of the outermost cache, or as fast as it fetches lines from memory.  Buses and memory are
- * not reserved: the caller has a time at once, not an event for every quantum.  0 where the
+ * (a copy: 1) or in the last of them (a reduction: 2), when all cores of the node do as much: in
+ * its part of the outermost cache, or as fast as it fetches lines from memory.  Buses and memory
+ * are not reserved: the caller has a time at once, not an event for every quantum.  0 where the
  * node is not known. */
 int64_t sim_memory_pass_ps (const TopoMachine *machine, uint64_t bytes, uint32_t n_loads);
 
