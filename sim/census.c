@@ -528,7 +528,7 @@ walk_collective (Walker *walker, uint32_t rank, const TraceOp *op, GError **erro
     return TRUE;
   sim_collective_init (&collective, walker->machine, op, size,
                        trace_comms_rank (walker->comms, comm, rank),
-                       trace_comms_is_world (walker->comms, comm));
+                       trace_comms_is_world (walker->comms, comm), NULL);
   for (uint32_t at = 0; collective.method == SIM_COLLECTIVE_STEPS && at < collective.n_steps;
        at++) {
     SimStep step = sim_collective_step (&collective, at);

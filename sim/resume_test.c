@@ -16,8 +16,10 @@
 
 /* --- Traces --- */
 
+/* rules: [mpi] collectives; NULL: those of the machine. */
 static void
-check_trace (const char *path, const char *spec, RoutePolicy policy, uint32_t windows)
+check_trace_by (const char *path, const char *spec, RoutePolicy policy, uint32_t windows,
+                const char *rules)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (Trace) trace = trace_open (path, NULL, &error);
@@ -29,12 +31,21 @@ check_trace (const char *path, const char *spec, RoutePolicy policy, uint32_t wi
   g_assert_no_error (error);
   machine = topo_machine_new (spec, &error);
   g_assert_no_error (error);
+  if (rules != NULL)
+    topo_parameters_set (&machine->parameters, "mpi.collectives", rules, &error);
+  g_assert_no_error (error);
   n_nodes = topo_shape_nodes (&machine->shape);
   topo_machine_set_ranks_per_node (machine, (trace_ranks (trace) + n_nodes - 1) / n_nodes, &error);
   g_assert_no_error (error);
   mapping = topo_mapping_new (NULL, machine, trace_ranks (trace), &error);
   g_assert_no_error (error);
   resume_check (trace, machine, mapping, &options, 3);
+}
+
+static void
+check_trace (const char *path, const char *spec, RoutePolicy policy, uint32_t windows)
+{
+  check_trace_by (path, spec, policy, windows, NULL);
 }
 
 typedef struct {
@@ -74,6 +85,9 @@ test_own_formats (void)
 
     check_trace (path, "bgq:32", ROUTE_POLICY_DEFAULT, 16);
     check_trace (path, "fattree:4x4", ROUTE_POLICY_DEFAULT, 16);
+    /* In the midst of collectives of two levels. */
+    check_trace_by (path, "fattree:4x2", ROUTE_POLICY_DEFAULT, 1, "ompi-5.0");
+    check_trace_by (path, "fattree:4x2", ROUTE_POLICY_DEFAULT, 1, "mpich-4");
   }
 }
 

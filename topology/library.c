@@ -43,7 +43,7 @@ static const TopoParameterNote ompi41[] = {
 };
 
 static const TopoParameterNote ompi50[] = {
-  { "mpi.collectives", "ompi-4.1", "ompi-5.0: coll/tuned, as in 4.1" },
+  { "mpi.collectives", "ompi-5.0", "ompi-5.0: coll/han before coll/tuned" },
   OPEN_MPI_SEND,
   OPEN_MPI_RECEIVE,
   OVER_UCX,
@@ -53,7 +53,7 @@ static const TopoParameterNote ompi50[] = {
 };
 
 static const TopoParameterNote mpich4[] = {
-  { "mpi.collectives", "mpich", "mpich-4: its own" },
+  { "mpi.collectives", "mpich-4", "mpich-4: its own, with ch4" },
   OPEN_MPI_SEND,
   OPEN_MPI_RECEIVE,
   OVER_UCX,

@@ -31,7 +31,8 @@ typedef struct {
 } Row;
 
 /* In the orders of their enumerations. */
-static const char *const collectives_names[] = { "bgq", "ompi-1.3", "ompi-4.1", "mpich", NULL };
+static const char *const collectives_names[] = { "bgq",      "ompi-1.3", "ompi-4.1", "mpich",
+                                                 "ompi-5.0", "mpich-4",  NULL };
 static const char *const library_names[] = { "ompi-1.3", "ompi-4.1", "ompi-5.0", "mpich-4", NULL };
 static const char *const adapter_names[] = { "connectx-2", "connectx-3", "connect-ib", "connectx-4",
                                              "connectx-5", "connectx-6", "connectx-7", NULL };
@@ -182,7 +183,14 @@ static const Row rows[] = {
   { "mpi", "collectives", AT (mpi.collectives), TOPO_UNIT_COUNT,
     { "bgq", "ompi-1.3" }, NULL, NULL,
     "Whose rules choose the algorithm of a collective: bgq (PAMI's, and MPICH 3.1's beneath),\n"
-    "ompi-1.3 (coll/tuned of Open MPI 1.3.2), ompi-4.1 or mpich", collectives_names },
+    "ompi-1.3 (coll/tuned of Open MPI 1.3.2), ompi-4.1, ompi-5.0 (with coll/han), mpich (4.0)\n"
+    "or mpich-4 (4.2 with ch4); ompi-5.0 and mpich-4 have two levels, nodes and their leaders",
+    collectives_names },
+  { "mpi", "datatype_block", AT (mpi.datatype_block_ps), TOPO_UNIT_TIME,
+    { NULL, "30 ns" }, "0 ns", "1 ms",
+    "Processor time in an algorithm of a collective for each block of a derived datatype that is\n"
+    "described, packed, unpacked or copied, its bytes apart; guess: some 80 cycles of a loop over\n"
+    "descriptions and a call of memcpy" },
   { "mpi", "sm_eager", AT (ompi.sm_eager_bytes), TOPO_UNIT_BYTES,
     { NULL, "4 KiB" }, "1 B", "1 GiB",
     "Largest eager message within a node, header included [S] section C2" },

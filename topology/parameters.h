@@ -26,7 +26,9 @@ typedef enum {
   TOPO_COLLECTIVES_BGQ,    /* PAMI's, and MPICH 3.1's beneath */
   TOPO_COLLECTIVES_OMPI13, /* ompi-1.3: Open MPI 1.3.2, coll/tuned's fixed rules */
   TOPO_COLLECTIVES_OMPI41, /* ompi-4.1 */
-  TOPO_COLLECTIVES_MPICH,  /* mpich */
+  TOPO_COLLECTIVES_MPICH,  /* mpich: 4.0 */
+  TOPO_COLLECTIVES_OMPI50, /* ompi-5.0: with coll/han */
+  TOPO_COLLECTIVES_MPICH4, /* mpich-4: 4.2 with ch4 */
 } TopoCollectives;
 
 /* The MPI library of a fabric ([mpi] library): how messages are carried.  Setting it sets the other
@@ -108,6 +110,7 @@ typedef struct {
     uint64_t envelope_bytes;     /* software header in the first payload */
     uint64_t library;            /* TopoLibrary */
     uint64_t collectives;        /* TopoCollectives */
+    int64_t datatype_block_ps;   /* in a collective: of a block of a derived datatype */
     uint64_t immediate_bytes;    /* largest message sent from the look-aside descriptor */
     uint64_t eager_bytes;        /* largest eager message */
     uint64_t e_split_bytes;      /* rendezvous data to the E neighbour is split from here on */

@@ -118,6 +118,7 @@ sim_collective_choose (SimCollective *collective, const TopoMachine *machine, bo
   SimChoice choice;
 
   collective->method = SIM_COLLECTIVE_STEPS;
+  collective->stages = NULL;
   if (it->neighbors ? collective->n_sources + collective->n_destinations == 0
                     : collective->n_ranks == 1 || (it->plain_bytes && collective->bytes == 0))
     collective->method = SIM_COLLECTIVE_NOTHING;
@@ -129,6 +130,10 @@ sim_collective_choose (SimCollective *collective, const TopoMachine *machine, bo
     return;
 
   choice = sim_choose_algorithm (collective, parameters->mpi.collectives);
+  if (choice.stages != NULL) {
+    sim_stages_set (collective, choice.stages);
+    return;
+  }
   collective->algorithm = choice.algorithm;
   collective->segment_bytes = choice.segment_bytes;
   collective->second = choice.second;
@@ -141,9 +146,16 @@ sim_collective_choose (SimCollective *collective, const TopoMachine *machine, bo
   }
 }
 
+bool
+sim_collective_has_levels (const TopoMachine *machine)
+{
+  return machine->parameters.mpi.collectives == TOPO_COLLECTIVES_OMPI50 ||
+         machine->parameters.mpi.collectives == TOPO_COLLECTIVES_MPICH4;
+}
+
 void
 sim_collective_init (SimCollective *collective, const TopoMachine *machine, const TraceOp *op,
-                     uint32_t n_ranks, uint32_t rank, bool whole_partition)
+                     uint32_t n_ranks, uint32_t rank, bool whole_partition, const SimGroups *groups)
 {
   const Traits *it = &traits[op->kind];
   bool is_barrier = op->kind == TRACE_OP_WIN_CREATE || op->kind == TRACE_OP_WIN_FREE ||
@@ -159,6 +171,7 @@ sim_collective_init (SimCollective *collective, const TopoMachine *machine, cons
     .recv_bytes = op->recv_bytes == TRACE_UNKNOWN_BYTES ? 0 : op->recv_bytes,
     .counts = op->n_counts < n_ranks ? NULL : op->counts,
     .recv_counts = op->n_recv_counts < n_ranks ? NULL : op->recv_counts,
+    .groups = op->nonblocking ? NULL : groups,
   };
   if (it->neighbors) {
     collective->counts = op->counts;
@@ -174,6 +187,18 @@ sim_collective_init (SimCollective *collective, const TopoMachine *machine, cons
   sim_collective_choose (collective, machine, whole_partition);
 }
 
+/* An algorithm that leaves its result on all ranks begins with a copy of the rank's own vector. */
+static uint64_t
+vector_bytes (const SimCollective *collective)
+{
+  switch ((int) collective->kind) {
+  case TRACE_OP_ALLREDUCE:
+  case TRACE_OP_SCAN: return collective->bytes;
+  case TRACE_OP_REDUCE_SCATTER: return collective->total_bytes;
+  default: return 0;
+  }
+}
+
 SimStep
 sim_collective_step (const SimCollective *collective, uint32_t step)
 {
@@ -182,8 +207,14 @@ sim_collective_step (const SimCollective *collective, uint32_t step)
   SimStep result;
 
   g_assert (step < collective->n_steps);
-  if (collective->second == NULL)
-    return collective->algorithm->step (collective, step);
+  if (collective->stages != NULL)
+    return sim_stages_step (collective, step);
+  if (collective->second == NULL) {
+    result = collective->algorithm->step (collective, step);
+    if (step == 0)
+      result.before.copy_bytes += vector_bytes (collective);
+    return result;
+  }
   part = part_of (collective, first);
   result = part.algorithm->step (&part, first ? step : step - collective->n_first_steps);
   /* The first part is complete before the second starts. */

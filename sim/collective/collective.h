@@ -10,9 +10,10 @@
  * Gene/Q's own where bgq.md section 5 gives them (global interrupt barrier,
  * collective network for broadcast and reductions, direct alltoall), MPICH
  * 3.1's point-to-point ones otherwise; only these rules use the network's
- * hardware and direct collectives.  `ompi-1.3`, `ompi-4.1` and `mpich` are
- * those of Open MPI 1.3.2, Open MPI 4.1 and MPICH 4.0: handbook page
- * "Collectives". */
+ * hardware and direct collectives.  `ompi-1.3`, `ompi-4.1`, `ompi-5.0`, `mpich` and
+ * `mpich-4` are those of Open MPI 1.3.2, 4.1 and 5.0, MPICH 4.0 and 4.2: handbook page
+ * "Collectives".  Those of Open MPI 5.0 and MPICH 4.2 have two levels, nodes and their
+ * leaders: collective_levels.c. */
 #pragma once
 
 #include "topology/machine.h"
@@ -29,6 +30,29 @@ typedef enum {
 } SimCollectiveMethod;
 
 typedef struct SimAlgorithm SimAlgorithm;
+typedef struct SimStages SimStages;
+
+/* The ranks of a communicator by the nodes that they are on.  All numbers are ranks of the
+ * communicator, in ascending order within a list. */
+typedef struct {
+  uint32_t n_nodes;
+  uint32_t *node;         /* [n_ranks] of a rank; nodes are numbered by their first ranks */
+  uint32_t *local;        /* [n_ranks] its number among the ranks of its node */
+  uint32_t *place;        /* [n_ranks] its number among the ranks of the same `local` */
+  uint32_t *first_member; /* [n_nodes + 1] of a node, in members[] */
+  uint32_t *members;      /* [n_ranks] by node */
+  uint32_t *first_peer;   /* [n_local + 1] of a `local`, in peers[] */
+  uint32_t *peers;        /* [n_ranks] by `local` */
+  bool even;              /* as many on every node */
+  bool in_order;          /* members[i] is i */
+} SimGroups;
+
+/* node[rank] is a number of any kind that only the ranks of one node share.  NULL when there is
+ * one level only: all ranks are on one node, or each is on a node of its own. */
+SimGroups *sim_groups_new (const uint32_t *node, uint32_t n_ranks);
+SimGroups *sim_groups_ref (SimGroups *groups);
+/* Not from several threads at a time.  NULL is allowed. */
+void sim_groups_unref (SimGroups *groups);
 
 /* One call on one rank, as the algorithms see it.  Arrays are borrowed and
  * must outlive the call (the replay copies them from the cursor). */
@@ -42,18 +66,27 @@ typedef struct {
   const uint64_t *counts, *recv_counts;  /* v-variants, neighbours; NULL otherwise */
   const int32_t *destinations, *sources; /* neighbours, of counts and recv_counts */
   uint32_t n_destinations, n_sources;
-  uint64_t total_bytes; /* of all recv_counts, where every rank knows them */
+  uint64_t total_bytes;    /* of all recv_counts, where every rank knows them */
+  const SimGroups *groups; /* borrowed; NULL: one level, or not known */
 
   /* STEPS: how many sim_collective_step() has, and, private to collective*.c,
-   * the algorithm.  Where `second` is set, that collective follows the first. */
+   * the algorithm.  Where `second` is set, that collective follows the first.  Where `stages`
+   * is, they are all there is. */
   uint32_t n_steps, n_first_steps;
   const SimAlgorithm *algorithm, *second;
   uint64_t segment_bytes, second_segment_bytes; /* 0: not segmented */
+  const SimStages *stages;
+  uint32_t n_segments;
+  uint32_t n_stage_steps[4][3]; /* of each stage: in the first segment, others, the last one */
 } SimCollective;
+
+/* The rules of [mpi] collectives want sim_collective_init() to know the groups. */
+bool sim_collective_has_levels (const TopoMachine *machine);
 
 /* Fills *collective: chooses method and algorithm.  `whole_partition` tells
  * whether the communicator is one that the collective network can serve
- * (COMM_WORLD, or made so by the machine's rules).
+ * (COMM_WORLD, or made so by the machine's rules).  `groups` must outlive the call; NULL:
+ * no algorithm has two levels.  Nonblocking calls have one level in any case.
  *
  * The choice must be the same on all ranks of the communicator, so it may
  * depend only on properties that all ranks know (kind, n_ranks, sizes that MPI requires
@@ -63,7 +96,8 @@ typedef struct {
  * short count as absent: zeros; so do sizes that are not known.  An operation that
  * makes, frees or fences a window is a barrier here. */
 void sim_collective_init (SimCollective *collective, const TopoMachine *machine, const TraceOp *op,
-                          uint32_t n_ranks, uint32_t rank, bool whole_partition);
+                          uint32_t n_ranks, uint32_t rank, bool whole_partition,
+                          const SimGroups *groups);
 
 /* Chooses them once more, for a collective of which all else is there. */
 void
@@ -73,6 +107,21 @@ sim_collective_choose (SimCollective *collective, const TopoMachine *machine, bo
  * a neighbour that is no rank of it.  NULL when it fits; the caller frees. */
 char *sim_collective_fault (const TraceOp *op, uint32_t n_ranks);
 
+/* What the processor does in an algorithm beside the messages: the copies of a message's own data
+ * are the messaging library's. */
+typedef struct {
+  uint64_t copy_bytes;   /* from one buffer of the rank to another */
+  uint64_t reduce_bytes; /* of one vector, combined with another in its place */
+  uint32_t n_blocks;     /* of derived datatypes: described, packed, unpacked or copied */
+} SimWork;
+
+static inline SimWork
+sim_work_sum (SimWork a, SimWork b)
+{
+  return (SimWork){ a.copy_bytes + b.copy_bytes, a.reduce_bytes + b.reduce_bytes,
+                    a.n_blocks + b.n_blocks };
+}
+
 /* One step: a message to send and one to receive, in ranks of the communicator;
  * may be nothing at all.
  * A step's receive is posted before its send.  `wait`: everything posted so
@@ -81,6 +130,8 @@ typedef struct {
   uint32_t send_to, recv_from; /* TOPO_NONE: nothing */
   uint64_t send_bytes, recv_bytes;
   bool wait;
+  SimWork before; /* anything of the step is posted */
+  SimWork after;  /* all that is posted so far is complete, with this step or the next that waits */
 } SimStep;
 
 /* step < n_steps.  Pure. */

@@ -146,10 +146,19 @@ allgather_bruck_step (const SimCollective *collective, uint32_t step)
   uint32_t have = 1u << step;
   uint32_t n = MIN (have, collective->n_ranks - have);
   uint32_t from = sim_after (collective, have);
+  SimStep result =
+      sim_step_both (sim_before (collective, have), contributions (collective, collective->rank, n),
+                     from, contributions (collective, from, n));
 
-  return sim_step_both (sim_before (collective, have),
-                        contributions (collective, collective->rank, n), from,
-                        contributions (collective, from, n));
+  /* They are in the order of the ranks then, but rank 0's is not the first: those from rank 0 on
+   * go aside, the others move down, and the former come back.  An allgatherv puts them in their
+   * places as it goes. */
+  if (step + 1 == log_steps (collective) && collective->kind == TRACE_OP_ALLGATHER &&
+      collective->rank > 0)
+    result.after.copy_bytes =
+        collective->bytes *
+        (2 * (uint64_t) (collective->n_ranks - collective->rank) + collective->rank);
+  return result;
 }
 
 const SimAlgorithm sim_allgather_bruck = { .n_steps = log_steps, .step = allgather_bruck_step };
@@ -206,6 +215,8 @@ const SimAlgorithm sim_allgather_neighbor = { .n_steps = neighbor_steps, .step =
 
 /* --- Alltoall and alltoallv --- */
 
+/* The processor's share is Open MPI's: its datatype has the blocks of a step in as many runs of
+ * neighbours; it is described and packed, and unpacked and copied back. */
 static SimStep
 alltoall_bruck_step (const SimCollective *collective, uint32_t step)
 {
@@ -215,9 +226,22 @@ alltoall_bruck_step (const SimCollective *collective, uint32_t step)
   uint32_t whole = collective->n_ranks >> (step + 1) << step;
   uint32_t rest = collective->n_ranks & (2 * distance - 1);
   uint64_t bytes = collective->bytes * (whole + (rest > distance ? rest - distance : 0));
+  uint32_t n_runs = (collective->n_ranks >> (step + 1)) + (rest > distance);
+  uint64_t all_bytes = collective->bytes * collective->n_ranks;
+  SimStep result = sim_step_both (sim_after (collective, distance), bytes,
+                                  sim_before (collective, distance), bytes);
 
-  return sim_step_both (sim_after (collective, distance), bytes, sim_before (collective, distance),
-                        bytes);
+  result.before.n_blocks = 2 * n_runs;
+  result.after.n_blocks = 2 * n_runs;
+  result.after.copy_bytes = bytes;
+  /* All blocks are turned by the number of the rank before, and into their places after. */
+  if (step == 0)
+    result.before.copy_bytes = all_bytes;
+  if (step + 1 == log_steps (collective)) {
+    result.after.copy_bytes += all_bytes;
+    result.after.n_blocks += collective->n_ranks;
+  }
+  return result;
 }
 
 const SimAlgorithm sim_alltoall_bruck = { .n_steps = log_steps, .step = alltoall_bruck_step };
@@ -424,7 +448,7 @@ folded_step (const SimCollective *collective, uint32_t step)
     return step == 0 ? sim_step_send (fold.partner, bytes, true)
                      : sim_step_receive (fold.partner, back_bytes, true);
   if (fold.partner != TOPO_NONE && step-- == 0)
-    return sim_step_receive (fold.partner, bytes, true);
+    return sim_step_reducing (sim_step_receive (fold.partner, bytes, true));
   if (step < collective->algorithm->n_core_steps (collective, &fold))
     return collective->algorithm->core_step (collective, &fold, step);
   return sim_step_send (fold.partner, back_bytes, true);
@@ -448,8 +472,8 @@ two_rounds (G_GNUC_UNUSED const SimCollective *collective, const SimFold *fold)
 static SimStep
 doubling_core_step (const SimCollective *collective, const SimFold *fold, uint32_t step)
 {
-  return sim_step_swap (rank_of_core (collective, fold->core ^ 1u << step), collective->bytes,
-                        collective->bytes);
+  return sim_step_reducing (sim_step_swap (rank_of_core (collective, fold->core ^ 1u << step),
+                                           collective->bytes, collective->bytes));
 }
 
 const SimAlgorithm sim_allreduce_doubling = { FOLDED, .n_core_steps = one_round,
@@ -490,7 +514,7 @@ halving_step (const SimCollective *collective, const SimFold *fold, uint32_t bit
   uint64_t given = blocks_bytes (collective, first_block (collective, peer, bit + 1), n);
 
   return undo ? sim_step_swap (rank_of_core (collective, peer), kept, given)
-              : sim_step_swap (rank_of_core (collective, peer), given, kept);
+              : sim_step_reducing (sim_step_swap (rank_of_core (collective, peer), given, kept));
 }
 
 static SimStep
@@ -548,9 +572,9 @@ reduce_scatter_core_step (const SimCollective *collective, const SimFold *fold, 
   uint32_t n = 1u << (fold->log2_cores - 1 - step);
   uint32_t kept = fold->core & ~(n - 1);
 
-  return sim_step_swap (rank_of_core (collective, fold->core ^ n),
-                        counts_of_cores (collective, kept ^ n, n),
-                        counts_of_cores (collective, kept, n));
+  return sim_step_reducing (sim_step_swap (rank_of_core (collective, fold->core ^ n),
+                                           counts_of_cores (collective, kept ^ n, n),
+                                           counts_of_cores (collective, kept, n)));
 }
 
 const SimAlgorithm sim_reduce_scatter_halving = { FOLDED, .n_core_steps = one_round,
@@ -561,9 +585,9 @@ reduce_scatter_pairwise_step (const SimCollective *collective, uint32_t step)
 {
   uint32_t to = sim_after (collective, step + 1);
 
-  return sim_step_both (to, sim_count_of (collective->recv_counts, to),
-                        sim_before (collective, step + 1),
-                        sim_count_of (collective->recv_counts, collective->rank));
+  return sim_step_reducing (sim_step_both (
+      to, sim_count_of (collective->recv_counts, to), sim_before (collective, step + 1),
+      sim_count_of (collective->recv_counts, collective->rank)));
 }
 
 const SimAlgorithm sim_reduce_scatter_pairwise = { .n_steps = sim_others,
@@ -613,12 +637,14 @@ allreduce_ring_step (const SimCollective *collective, uint32_t step)
   uint32_t sent = sim_rank_before (collective, collects ? collective->rank : after, nth);
   uint64_t send_bytes = part_bytes (collective->bytes, n, sent);
   uint64_t recv_bytes = part_bytes (collective->bytes, n, sim_rank_before (collective, sent, 1));
+  SimStep result;
 
   if (collects) {
     send_bytes = part_bytes (send_bytes, phases, phase);
     recv_bytes = part_bytes (recv_bytes, phases, phase);
   }
-  return sim_step_both (after, send_bytes, sim_before (collective, 1), recv_bytes);
+  result = sim_step_both (after, send_bytes, sim_before (collective, 1), recv_bytes);
+  return collects ? sim_step_reducing (result) : result;
 }
 
 const SimAlgorithm sim_allreduce_ring = { .n_steps = allreduce_ring_steps,
@@ -633,8 +659,9 @@ reduce_scatter_ring_step (const SimCollective *collective, uint32_t step)
   uint32_t sent = sim_rank_before (collective, before, step);
   uint32_t received = sim_rank_before (collective, sent, 1);
 
-  return sim_step_both (sim_after (collective, 1), sim_count_of (collective->recv_counts, sent),
-                        before, sim_count_of (collective->recv_counts, received));
+  return sim_step_reducing (sim_step_both (sim_after (collective, 1),
+                                           sim_count_of (collective->recv_counts, sent), before,
+                                           sim_count_of (collective->recv_counts, received)));
 }
 
 const SimAlgorithm sim_reduce_scatter_ring = { .n_steps = sim_others,
@@ -696,8 +723,8 @@ halves_step (const SimCollective *collective, uint32_t step)
 
   if (is_paired (collective)) {
     if (step == 0)
-      return odd ? sim_step_swap (partner, lower_bytes, upper_bytes)
-                 : sim_step_swap (partner, upper_bytes, lower_bytes);
+      return sim_step_reducing (odd ? sim_step_swap (partner, lower_bytes, upper_bytes)
+                                    : sim_step_swap (partner, upper_bytes, lower_bytes));
     if (step == 1)
       return odd ? sim_step_send (partner, upper_bytes, true)
                  : sim_step_receive (partner, upper_bytes, true);
@@ -711,7 +738,8 @@ halves_step (const SimCollective *collective, uint32_t step)
   peer = rank_of_staying (collective, core ^ 1u << bit, 0);
   kept = window_bytes (collective, core, bit + 1);
   given = window_bytes (collective, core, bit) - kept;
-  return step < n ? sim_step_swap (peer, given, kept) : sim_step_swap (peer, kept, given);
+  return step < n ? sim_step_reducing (sim_step_swap (peer, given, kept))
+                  : sim_step_swap (peer, kept, given);
 }
 
 const SimAlgorithm sim_allreduce_halves = { .n_steps = halves_steps, .step = halves_step };
@@ -748,15 +776,16 @@ butterfly_step (const SimCollective *collective, uint32_t step)
     return step == 0 ? sim_step_send (collective->rank + 1, collective->total_bytes, true)
                      : sim_step_receive (holder, own_bytes, true);
   if (is_paired (collective) && step-- == 0)
-    return sim_step_receive (collective->rank - 1, collective->total_bytes, true);
+    return sim_step_reducing (
+        sim_step_receive (collective->rank - 1, collective->total_bytes, true));
 
   if (step < log2_cores) {
     n = 1u << (log2_cores - 1 - step);
     peer = core ^ 1u << step;
-    return sim_step_swap (
-        rank_of_staying (collective, peer, 1),
-        counts_of_cores (collective, first_block (collective, peer, step + 1), n),
-        counts_of_cores (collective, first_block (collective, core, step + 1), n));
+    return sim_step_reducing (
+        sim_step_swap (rank_of_staying (collective, peer, 1),
+                       counts_of_cores (collective, first_block (collective, peer, step + 1), n),
+                       counts_of_cores (collective, first_block (collective, core, step + 1), n)));
   }
 
   /* The result goes to the two ranks of a core, or to its only one: first to the
@@ -779,10 +808,14 @@ static SimStep
 scan_doubling_step (const SimCollective *collective, uint32_t step)
 {
   uint32_t peer = collective->rank ^ 1u << step;
+  SimStep result;
 
   if (peer >= collective->n_ranks)
     return sim_step_nothing ();
-  return sim_step_swap (peer, collective->bytes, collective->bytes);
+  result = sim_step_reducing (sim_step_swap (peer, collective->bytes, collective->bytes));
+  /* What came from below is in the rank's result, too. */
+  result.after.reduce_bytes *= 1 + (peer < collective->rank);
+  return result;
 }
 
 const SimAlgorithm sim_scan_doubling = { .n_steps = log_steps, .step = scan_doubling_step };
@@ -797,9 +830,13 @@ scan_linear_steps (const SimCollective *collective)
 static SimStep
 scan_linear_step (const SimCollective *collective, uint32_t step)
 {
-  if (collective->rank > 0 && step == 0)
-    return sim_step_receive (collective->rank - 1, collective->bytes, true);
-  return sim_step_send (collective->rank + 1, collective->bytes, true);
+  bool last = collective->rank + 1 == collective->n_ranks;
+  SimStep result;
+
+  if (collective->rank == 0 || step > 0)
+    return sim_step_send (collective->rank + 1, collective->bytes, true);
+  result = sim_step_receive (collective->rank - 1, collective->bytes, true);
+  return collective->kind == TRACE_OP_EXSCAN && last ? result : sim_step_reducing (result);
 }
 
 const SimAlgorithm sim_scan_linear = { .n_steps = scan_linear_steps, .step = scan_linear_step };

@@ -727,6 +727,125 @@ test_allreduce_ring (void)
   }
 }
 
+/* --- The processor's share --- */
+
+/* Of all steps of all ranks of a call; elements of `call` as for world_new(). */
+static SimWork
+work_of (const SimAlgorithm *algorithm, const SimCollective *call, uint32_t n)
+{
+  World *world = world_new (algorithm, &world_sizes_model, call, n, 0);
+  SimWork work = { 0 };
+
+  for (uint32_t rank = 0; rank < n; rank++)
+    for (uint32_t step = 0; step < world->calls[rank].n_steps; step++) {
+      SimStep it = algorithm->step (&world->calls[rank], step);
+
+      work = sim_work_sum (work, sim_work_sum (it.before, it.after));
+    }
+  world_free (world);
+  return work;
+}
+
+/* n vectors become one by n - 1 additions of a vector, however they are cut, unless ranks do the
+ * same twice: with recursive doubling all cores add all. */
+static void
+test_additions (void)
+{
+  static const SimAlgorithm *const reduces[] = {
+    &sim_reduce_binomial,      &sim_reduce_linear,        &sim_reduce_tree_binary,
+    &sim_reduce_tree_binomial, &sim_reduce_tree_in_order, &sim_reduce_pipeline,
+    &sim_reduce_scatter_gather
+  };
+  static const SimAlgorithm *const allreduces[] = { &sim_allreduce_scatter_allgather,
+                                                    &sim_allreduce_ring, &sim_allreduce_halves };
+  static const SimAlgorithm *const scatters[] = { &sim_reduce_scatter_halving,
+                                                  &sim_reduce_scatter_pairwise,
+                                                  &sim_reduce_scatter_ring,
+                                                  &sim_reduce_scatter_butterfly };
+
+  for (uint32_t i = 0; i < WORLD_SIZES; i++) {
+    uint32_t n = world_sizes[i], inner = world_power_below (n);
+    g_autofree uint64_t *counts = g_new (uint64_t, n);
+    SimCollective call = { .bytes = 1000, .recv_counts = counts, .segment_bytes = 300 };
+
+    for (uint32_t rank = 0; rank < n; rank++) {
+      counts[rank] = 3 + rank % 5;
+      call.total_bytes += counts[rank];
+    }
+    for (uint32_t k = 0; k < G_N_ELEMENTS (reduces); k++)
+      for (uint32_t root = 0; root < n; root += 1 + n / 3) {
+        call.kind = TRACE_OP_REDUCE;
+        call.root = (int32_t) root;
+        g_assert_cmpuint (work_of (reduces[k], &call, n).reduce_bytes, ==, 1000 * (n - 1));
+      }
+    call.root = TRACE_NO_ROOT;
+    call.kind = TRACE_OP_ALLREDUCE;
+    for (uint32_t k = 0; k < G_N_ELEMENTS (allreduces); k++)
+      g_assert_cmpuint (work_of (allreduces[k], &call, n).reduce_bytes, ==, 1000 * (n - 1));
+    g_assert_cmpuint (work_of (&sim_allreduce_doubling, &call, n).reduce_bytes, ==,
+                      1000 * (inner * world_rounds (inner) + n - inner));
+    call.kind = TRACE_OP_REDUCE_SCATTER;
+    for (uint32_t k = 0; k < G_N_ELEMENTS (scatters); k++)
+      g_assert_cmpuint (work_of (scatters[k], &call, n).reduce_bytes, ==,
+                        call.total_bytes * (n - 1));
+    call.kind = TRACE_OP_SCAN;
+    g_assert_cmpuint (work_of (&sim_scan_linear, &call, n).reduce_bytes, ==, 1000 * (n - 1));
+    call.kind = TRACE_OP_EXSCAN;
+    g_assert_cmpuint (work_of (&sim_scan_linear, &call, n).reduce_bytes, ==, 1000 * (n - 2));
+  }
+}
+
+/* A step sends the blocks with a bit in their number; neighbours among them are one piece of the
+ * datatype. */
+static void
+test_bruck_pieces (void)
+{
+  for (uint32_t i = 0; i < WORLD_SIZES; i++) {
+    uint32_t n = world_sizes[i];
+    SimCollective call = { .kind = TRACE_OP_ALLTOALL, .n_ranks = n, .bytes = 10 };
+    uint32_t n_steps = sim_alltoall_bruck.n_steps (&call);
+
+    for (uint32_t step = 0; step < n_steps; step++) {
+      SimStep it = sim_alltoall_bruck.step (&call, step);
+      uint32_t n_pieces = 0, n_blocks = 0, last = step + 1 == n_steps;
+
+      for (uint32_t block = 1; block < n; block++) {
+        n_blocks += block >> step & 1u;
+        n_pieces += (block >> step & 1u) && !((block - 1) >> step & 1u);
+      }
+      g_assert_cmpuint (it.before.n_blocks, ==, 2 * n_pieces);
+      g_assert_cmpuint (it.after.n_blocks, ==, 2 * n_pieces + last * n);
+      g_assert_cmpuint (it.before.copy_bytes, ==, step == 0 ? 10 * n : 0);
+      g_assert_cmpuint (it.after.copy_bytes, ==, 10 * n_blocks + last * 10 * n);
+    }
+  }
+}
+
+/* Five ranks with 8 bytes each: rank 2 moves three blocks aside, two down and three back. */
+static void
+test_bruck_shift (void)
+{
+  SimCollective call = { .kind = TRACE_OP_ALLGATHER, .n_ranks = 5, .rank = 2, .bytes = 8 };
+
+  g_assert_cmpuint (sim_allgather_bruck.step (&call, 1).after.copy_bytes, ==, 0);
+  g_assert_cmpuint (sim_allgather_bruck.step (&call, 2).after.copy_bytes, ==, 8 * 8);
+  call.rank = 0;
+  g_assert_cmpuint (sim_allgather_bruck.step (&call, 2).after.copy_bytes, ==, 0);
+}
+
+/* Seven ranks, 10 bytes each.  Places 2, 4 and 6 have subtrees but for 6; root 3 turns all. */
+static void
+test_block_copies (void)
+{
+  SimCollective call = { .kind = TRACE_OP_GATHER, .root = 3, .bytes = 10, .recv_bytes = 10 };
+
+  g_assert_cmpuint (work_of (&sim_gather_binomial, &call, 7).copy_bytes, ==, 70 + 2 * 10);
+  call.kind = TRACE_OP_SCATTER;
+  g_assert_cmpuint (work_of (&sim_scatter_binomial, &call, 7).copy_bytes, ==, 70 + 2 * 10);
+  call.root = 0;
+  g_assert_cmpuint (work_of (&sim_scatter_binomial, &call, 7).copy_bytes, ==, 2 * 10);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -746,5 +865,9 @@ main (int argc, char **argv)
   g_test_add_func ("/sim/collective-reduce/reduce-scatters", test_reduce_scatters);
   g_test_add_func ("/sim/collective-reduce/scans", test_scans);
   g_test_add_func ("/sim/collective-ring/allreduce", test_allreduce_ring);
+  g_test_add_func ("/sim/collective/additions", test_additions);
+  g_test_add_func ("/sim/collective/bruck-pieces", test_bruck_pieces);
+  g_test_add_func ("/sim/collective/bruck-shift", test_bruck_shift);
+  g_test_add_func ("/sim/collective/block-copies", test_block_copies);
   return g_test_run ();
 }

@@ -10,10 +10,9 @@
 
 #define KIB 1024u
 
-/* Bytes of a gather or scatter for each rank: all ranks agree about them.  A
- * root that has one of its two sizes only takes that. */
-static uint64_t
-block_bytes (const SimCollective *collective)
+/* A root that has one of its two sizes only takes that. */
+uint64_t
+sim_block_bytes (const SimCollective *collective)
 {
   bool gather = collective->kind == TRACE_OP_GATHER;
   bool root = collective->rank == (uint32_t) collective->root;
@@ -44,13 +43,13 @@ n_elements (uint64_t bytes)
  *
  * Source: the selection table that is built into MPICH 4.0.2,
  * src/mpi/coll/src/csel_json_autogen.c, for communicators without known shared
- * nodes: MPICH's two-level ("smp") algorithms are not here.
+ * nodes: the two-level ("smp") algorithms of MPICH 4.0 are not here.
  *
  * Blue Gene/Q's MPI is built on MPICH 3.1, which has other rules for reductions;
  * collective.c has the collectives that its network does in hardware or by
  * many-to-many messages. */
 
-/* Blue Gene/Q: reductions up to this send the whole vector in each step. */
+/* Reductions up to this send the whole vector in each step. */
 #define SHORT_REDUCTION_BYTES 2048u
 
 static SimChoice
@@ -162,15 +161,15 @@ choose_ompi13 (const SimCollective *collective)
     return sim_choose (power_of_two ? &sim_barrier_doubling : &sim_barrier_dissemination);
   case TRACE_OP_BCAST: return ompi13_bcast (collective, bytes);
   case TRACE_OP_GATHER:
-    bytes = block_bytes (collective);
+    bytes = sim_block_bytes (collective);
     if (bytes > 6000)
       return sim_choose_segmented (&sim_gather_linear_sync, bytes > 92160 ? 32 * KIB : KIB);
     return sim_choose (n > 60 || (n > 10 && bytes < 1024) ? &sim_gather_binomial
                                                           : &sim_gather_linear);
   case TRACE_OP_GATHERV: return sim_choose (&sim_gatherv_in_turn);
   case TRACE_OP_SCATTER:
-    return sim_choose (n > 10 && block_bytes (collective) < 300 ? &sim_scatter_binomial
-                                                                : &sim_scatter_linear);
+    return sim_choose (n > 10 && sim_block_bytes (collective) < 300 ? &sim_scatter_binomial
+                                                                    : &sim_scatter_linear);
   case TRACE_OP_SCATTERV: return sim_choose (&sim_scatterv_in_turn);
   case TRACE_OP_ALLGATHER:
   case TRACE_OP_ALLGATHERV:
@@ -443,7 +442,7 @@ choose_ompi41 (const SimCollective *collective)
   case TRACE_OP_NEIGHBOR_ALLGATHER:
   case TRACE_OP_NEIGHBOR_ALLTOALL: return sim_choose (&sim_neighbor_exchange);
   case TRACE_OP_GATHER:
-  case TRACE_OP_SCATTER: return ompi41_single (collective->kind, n, block_bytes (collective));
+  case TRACE_OP_SCATTER: return ompi41_single (collective->kind, n, sim_block_bytes (collective));
   case TRACE_OP_ALLGATHERV:
     choice = ompi41_single (collective->kind, n, all_bytes / n);
     if (choice.algorithm == NULL)
@@ -469,6 +468,185 @@ choose_ompi41 (const SimCollective *collective)
   }
 }
 
+/* --- Open MPI 5.0 ---
+ *
+ * coll/tuned's fixed rules are those of 4.1.  Before it comes coll/han, with two levels, on
+ * communicators of several nodes with several ranks on one of them.  On nodes with different
+ * numbers of ranks it does barriers and allreduces only, and leaves all else to coll/tuned
+ * (coll_han_bcast.c and so on: are_ppn_imbalanced).  Operations are taken to commute, which it
+ * asks for.
+ *
+ * Sources: ompi/mca/coll/han of 5.0: coll_han_component.c (defaults), coll_han_subcomms.c
+ * (groups) and a file for each collective.  Nodes, and the blocking calls of leaders, have
+ * coll/tuned; their nonblocking calls have coll/libnbc: nbc_ibcast.c, and nbc_ireduce.c, whose
+ * default is Rabenseifner's where it applies. */
+
+#define HAN_SEGMENT_BYTES (64 * KIB)
+
+static SimChoice
+choose_libnbc (const SimCollective *part)
+{
+  uint32_t n = part->n_ranks;
+
+  if (part->kind == TRACE_OP_BCAST) {
+    if (n <= 4)
+      return sim_choose (&sim_bcast_linear);
+    if (part->bytes < 64 * KIB)
+      return sim_choose (&sim_bcast_tree_binomial);
+    return sim_choose_segmented (&sim_bcast_pipeline, part->bytes < 512 * KIB ? 8 * KIB : 32 * KIB);
+  }
+  g_assert (part->kind == TRACE_OP_REDUCE);
+  if (n > 2 && n_elements (part->bytes) >= 1u << sim_floor_log2 (n))
+    return sim_choose (&sim_reduce_scatter_gather);
+  if (n > 4 || part->bytes < 64 * KIB)
+    return sim_choose (&sim_reduce_binomial);
+  return sim_choose_segmented (&sim_reduce_pipeline, 8 * KIB);
+}
+
+static SimChoice
+choose_in_han (const SimCollective *part, bool posted)
+{
+  return posted ? choose_libnbc (part) : choose_ompi41 (part);
+}
+
+static const SimStages han_barrier = { .n = 3,
+                                       .stage = { { TRACE_OP_BARRIER, SIM_GROUP_NODE },
+                                                  { TRACE_OP_BARRIER, SIM_GROUP_LEADERS },
+                                                  { TRACE_OP_BARRIER, SIM_GROUP_NODE } },
+                                       .choose = choose_in_han };
+static const SimStages han_bcast = { .n = 2,
+                                     .stage = { { TRACE_OP_BCAST, SIM_GROUP_LEADERS, .posted = true,
+                                                  .blocks_first = true },
+                                                { TRACE_OP_BCAST, SIM_GROUP_NODE } },
+                                     .segment_bytes = HAN_SEGMENT_BYTES,
+                                     .root_leads = true,
+                                     .choose = choose_in_han };
+static const SimStages han_reduce = { .n = 2,
+                                      .stage = { { TRACE_OP_REDUCE, SIM_GROUP_NODE },
+                                                 { TRACE_OP_REDUCE, SIM_GROUP_LEADERS,
+                                                   .posted = true } },
+                                      .segment_bytes = HAN_SEGMENT_BYTES,
+                                      .root_leads = true,
+                                      .choose = choose_in_han };
+static const SimStages han_allreduce = {
+  .n = 4,
+  .stage = { { TRACE_OP_REDUCE, SIM_GROUP_NODE },
+             { TRACE_OP_REDUCE, SIM_GROUP_LEADERS, .posted = true },
+             { TRACE_OP_BCAST, SIM_GROUP_LEADERS, .posted = true },
+             { TRACE_OP_BCAST, SIM_GROUP_NODE } },
+  .segment_bytes = HAN_SEGMENT_BYTES,
+  .choose = choose_in_han
+};
+static const SimStages han_gather = { .n = 2,
+                                      .stage = { { TRACE_OP_GATHER, SIM_GROUP_NODE },
+                                                 { TRACE_OP_GATHER, SIM_GROUP_LEADERS } },
+                                      .root_leads = true,
+                                      .choose = choose_in_han };
+static const SimStages han_scatter = { .n = 2,
+                                       .stage = { { TRACE_OP_SCATTER, SIM_GROUP_LEADERS },
+                                                  { TRACE_OP_SCATTER, SIM_GROUP_NODE } },
+                                       .root_leads = true,
+                                       .choose = choose_in_han };
+static const SimStages han_allgather = { .n = 3,
+                                         .stage = { { TRACE_OP_GATHER, SIM_GROUP_NODE },
+                                                    { TRACE_OP_ALLGATHER, SIM_GROUP_LEADERS },
+                                                    { TRACE_OP_BCAST, SIM_GROUP_NODE } },
+                                         .choose = choose_in_han };
+
+static SimChoice
+choose_ompi50 (const SimCollective *collective)
+{
+  static const SimStages *const even[TRACE_N_OPS] = {
+    [TRACE_OP_BCAST] = &han_bcast,         [TRACE_OP_REDUCE] = &han_reduce,
+    [TRACE_OP_GATHER] = &han_gather,       [TRACE_OP_SCATTER] = &han_scatter,
+    [TRACE_OP_ALLGATHER] = &han_allgather,
+  };
+  const SimGroups *groups = collective->groups;
+
+  if (groups != NULL && collective->kind == TRACE_OP_BARRIER)
+    return (SimChoice){ .stages = &han_barrier };
+  if (groups != NULL && collective->kind == TRACE_OP_ALLREDUCE)
+    return (SimChoice){ .stages = &han_allreduce };
+  if (groups != NULL && groups->even && even[collective->kind] != NULL)
+    return (SimChoice){ .stages = even[collective->kind] };
+  return choose_ompi41 (collective);
+}
+
+/* --- MPICH 4.2 ---
+ *
+ * Sources: maint/tuning/coll/ch4/generic.json for the composition of a call (communicators of
+ * several nodes with several ranks on one: "parent"), src/mpid/ch4/src/ch4_coll_impl.h for its
+ * parts; their algorithms are those of MPICH 4.0.  The first rank of a node leads it.
+ * Operations are taken to commute.  Not here: the scan on nodes, and the collectives in shared
+ * memory that a node goes over to after some calls. */
+
+static SimChoice
+choose_in_ch4 (const SimCollective *part, G_GNUC_UNUSED bool posted)
+{
+  return choose_mpich (part, false);
+}
+
+static const SimStages ch4_barrier = { .n = 3,
+                                       .stage = { { TRACE_OP_BARRIER, SIM_GROUP_NODE },
+                                                  { TRACE_OP_BARRIER, SIM_GROUP_LEADERS },
+                                                  { TRACE_OP_BCAST, SIM_GROUP_NODE } },
+                                       .choose = choose_in_ch4 };
+static const SimStages ch4_bcast_alpha = { .n = 3,
+                                           .stage = { { TRACE_OP_BCAST, SIM_GROUP_ROOT_TO_LEADER },
+                                                      { TRACE_OP_BCAST, SIM_GROUP_LEADERS },
+                                                      { TRACE_OP_BCAST, SIM_GROUP_NODE } },
+                                           .choose = choose_in_ch4 };
+/* When the root is no leader. */
+static const SimStages ch4_bcast_beta = { .n = 3,
+                                          .stage = { { TRACE_OP_BCAST, SIM_GROUP_ROOT_NODE },
+                                                     { TRACE_OP_BCAST, SIM_GROUP_LEADERS },
+                                                     { TRACE_OP_BCAST, SIM_GROUP_OTHER_NODES } },
+                                          .choose = choose_in_ch4 };
+static const SimStages ch4_reduce_alpha = {
+  .n = 3,
+  .stage = { { TRACE_OP_REDUCE, SIM_GROUP_NODE },
+             { TRACE_OP_REDUCE, SIM_GROUP_LEADERS, .to_first = true },
+             { TRACE_OP_BCAST, SIM_GROUP_FIRST_TO_ROOT } },
+  .choose = choose_in_ch4
+};
+static const SimStages ch4_reduce_beta = { .n = 3,
+                                           .stage = { { TRACE_OP_REDUCE, SIM_GROUP_OTHER_NODES },
+                                                      { TRACE_OP_REDUCE, SIM_GROUP_LEADERS },
+                                                      { TRACE_OP_REDUCE, SIM_GROUP_ROOT_NODE } },
+                                           .choose = choose_in_ch4 };
+static const SimStages ch4_allreduce = { .n = 3,
+                                         .stage = { { TRACE_OP_REDUCE, SIM_GROUP_NODE },
+                                                    { TRACE_OP_ALLREDUCE, SIM_GROUP_LEADERS },
+                                                    { TRACE_OP_BCAST, SIM_GROUP_NODE } },
+                                         .choose = choose_in_ch4 };
+
+static SimChoice
+choose_mpich4 (const SimCollective *collective)
+{
+  const SimGroups *groups = collective->groups;
+  uint64_t bytes = collective->bytes;
+  uint32_t n = collective->n_ranks;
+  const SimStages *stages = NULL;
+
+  if (groups == NULL)
+    return choose_mpich (collective, false);
+  switch ((int) collective->kind) {
+  case TRACE_OP_BARRIER: stages = &ch4_barrier; break;
+  case TRACE_OP_ALLREDUCE: stages = &ch4_allreduce; break;
+  case TRACE_OP_REDUCE:
+    stages = bytes <= SHORT_REDUCTION_BYTES ? &ch4_reduce_beta : &ch4_reduce_alpha;
+    break;
+  case TRACE_OP_BCAST:
+    if (n < 8 || bytes < 12288)
+      stages = &ch4_bcast_alpha;
+    else if (sim_is_power_of_two (n) && bytes < 512 * KIB)
+      stages = groups->local[collective->root] > 0 ? &ch4_bcast_beta : &ch4_bcast_alpha;
+    break;
+  default: break;
+  }
+  return stages != NULL ? (SimChoice){ .stages = stages } : choose_mpich (collective, false);
+}
+
 SimChoice
 sim_choose_algorithm (const SimCollective *collective, TopoCollectives rules)
 {
@@ -476,7 +654,9 @@ sim_choose_algorithm (const SimCollective *collective, TopoCollectives rules)
   case TOPO_COLLECTIVES_BGQ: return choose_mpich (collective, true);
   case TOPO_COLLECTIVES_OMPI13: return choose_ompi13 (collective);
   case TOPO_COLLECTIVES_OMPI41: return choose_ompi41 (collective);
+  case TOPO_COLLECTIVES_OMPI50: return choose_ompi50 (collective);
   case TOPO_COLLECTIVES_MPICH: return choose_mpich (collective, false);
+  case TOPO_COLLECTIVES_MPICH4: return choose_mpich4 (collective);
   }
   g_assert_not_reached ();
 }

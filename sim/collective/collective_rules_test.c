@@ -23,7 +23,7 @@ call_of (TopoCollectives set, TraceOpKind kind, uint32_t n, uint32_t rank, uint6
 
   op.counts = op.recv_counts = counts;
   op.n_counts = op.n_recv_counts = counts == NULL ? 0 : n;
-  sim_collective_init (&collective, &machine, &op, n, rank, true);
+  sim_collective_init (&collective, &machine, &op, n, rank, true, NULL);
   return collective;
 }
 
@@ -403,7 +403,7 @@ test_choices_run (void)
 {
   static const uint64_t sizes[] = { 1, 8, 100, 1000, 5000, 20000, 100000, 1000000 };
 
-  for (uint32_t set = TOPO_COLLECTIVES_OMPI13; set <= TOPO_COLLECTIVES_MPICH; set++)
+  for (uint32_t set = TOPO_COLLECTIVES_OMPI13; set <= TOPO_COLLECTIVES_MPICH4; set++)
     for (uint32_t kind = TRACE_OP_BARRIER; kind <= TRACE_OP_EXSCAN; kind++)
       for (uint32_t n = 2; n <= 70; n += 1 + n / 9)
         for (uint32_t i = 0; i < G_N_ELEMENTS (sizes); i++) {

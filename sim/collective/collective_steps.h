@@ -177,13 +177,29 @@ sim_step_nothing (void)
 static inline SimStep
 sim_step_swap (uint32_t peer, uint64_t send_bytes, uint64_t recv_bytes)
 {
-  return (SimStep){ peer, peer, send_bytes, recv_bytes, true };
+  return (SimStep){ .send_to = peer,
+                    .recv_from = peer,
+                    .send_bytes = send_bytes,
+                    .recv_bytes = recv_bytes,
+                    .wait = true };
 }
 
 static inline SimStep
 sim_step_both (uint32_t to, uint64_t send_bytes, uint32_t from, uint64_t recv_bytes)
 {
-  return (SimStep){ to, from, send_bytes, recv_bytes, true };
+  return (SimStep){ .send_to = to,
+                    .recv_from = from,
+                    .send_bytes = send_bytes,
+                    .recv_bytes = recv_bytes,
+                    .wait = true };
+}
+
+/* The received vector is combined with the rank's own. */
+static inline SimStep
+sim_step_reducing (SimStep step)
+{
+  step.after.reduce_bytes = step.recv_from == TOPO_NONE ? 0 : step.recv_bytes;
+  return step;
 }
 
 /* --- collective_rules.c: the choice of an algorithm --- */
@@ -198,6 +214,7 @@ typedef struct {
   uint64_t segment_bytes; /* 0: not segmented */
   const SimAlgorithm *second;
   uint64_t second_segment_bytes;
+  const SimStages *stages; /* in place of all these; NULL: one level */
 } SimChoice;
 
 static inline SimChoice
@@ -215,9 +232,48 @@ sim_choose_segmented (const SimAlgorithm *algorithm, uint64_t segment_bytes)
 static inline SimChoice
 sim_choose_two (SimChoice first, SimChoice second)
 {
-  return (SimChoice){ first.algorithm, first.segment_bytes, second.algorithm,
-                      second.segment_bytes };
+  return (SimChoice){ .algorithm = first.algorithm,
+                      .segment_bytes = first.segment_bytes,
+                      .second = second.algorithm,
+                      .second_segment_bytes = second.segment_bytes };
 }
+
+/* Bytes of a gather or scatter for each rank: all ranks agree about them. */
+uint64_t sim_block_bytes (const SimCollective *collective);
 
 /* By the rules of a library; the same on all ranks of the communicator. */
 SimChoice sim_choose_algorithm (const SimCollective *collective, TopoCollectives rules);
+
+/* --- collective_levels.c: calls in stages on groups of the ranks --- */
+
+typedef enum {
+  SIM_GROUP_NODE,           /* the ranks of each node */
+  SIM_GROUP_ROOT_NODE,      /* those of the root's node */
+  SIM_GROUP_OTHER_NODES,    /* those of each other node */
+  SIM_GROUP_LEADERS,        /* one rank of each node */
+  SIM_GROUP_ROOT_TO_LEADER, /* the root and the leader of its node, if they are two */
+  SIM_GROUP_FIRST_TO_ROOT,  /* rank 0 and the root, if they are two */
+} SimGroupKind;
+
+/* The root of a stage is the leader of the node, among the leaders that of the root's node, and on
+ * the root's node alone the root. */
+typedef struct {
+  uint8_t kind;      /* TraceOpKind */
+  uint8_t group;     /* SimGroupKind */
+  bool posted;       /* as a nonblocking call */
+  bool blocks_first; /* except in the first segment */
+  bool to_first;     /* among leaders: rank 0 is the root */
+} SimStage;
+
+struct SimStages {
+  uint32_t n;
+  SimStage stage[4];
+  uint64_t segment_bytes; /* 0: the call is not cut */
+  bool root_leads;        /* leaders have the root's number in their nodes, which are even; else the
+                           * first of each node leads */
+  SimChoice (*choose) (const SimCollective *part, bool posted);
+};
+
+/* Sets the stages and the number of steps.  The groups are there. */
+void sim_stages_set (SimCollective *collective, const SimStages *stages);
+SimStep sim_stages_step (const SimCollective *collective, uint32_t step);

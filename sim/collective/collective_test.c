@@ -70,7 +70,7 @@ test_methods (void)
     SimCollective collective;
 
     g_test_message ("case %u: %s", i, trace_op_name (op.kind));
-    sim_collective_init (&collective, &machine, &op, cases[i].n, 0, cases[i].whole_partition);
+    sim_collective_init (&collective, &machine, &op, cases[i].n, 0, cases[i].whole_partition, NULL);
     g_assert_cmpint (collective.method, ==, cases[i].method);
   }
 }
@@ -84,7 +84,7 @@ assert_uses (const SimAlgorithm *algorithm, TraceOp op, uint32_t n)
   for (uint32_t rank = 0; rank < n; rank++) {
     SimCollective collective;
 
-    sim_collective_init (&collective, &machine, &op, n, rank, true);
+    sim_collective_init (&collective, &machine, &op, n, rank, true, NULL);
     g_assert_cmpint (collective.method, ==, SIM_COLLECTIVE_STEPS);
     g_assert_true (collective.algorithm == algorithm);
     g_assert_null (collective.second);
@@ -164,7 +164,7 @@ hardware_ps (TraceOpKind kind, uint64_t bytes)
   TraceOp op = { .kind = kind, .bytes = bytes };
   SimCollective collective;
 
-  sim_collective_init (&collective, &machine, &op, 512, 0, true);
+  sim_collective_init (&collective, &machine, &op, 512, 0, true, NULL);
   return sim_collective_hardware_ps (&collective, &machine);
 }
 

@@ -76,7 +76,11 @@ linear_step (const SimCollective *collective, uint32_t step)
     bytes = sim_count_of (down ? collective->counts : collective->recv_counts, peer);
     peer = bytes == 0 ? TOPO_NONE : peer;
   }
-  return down ? sim_step_send (peer, bytes, wait) : sim_step_receive (peer, bytes, wait);
+  if (down)
+    return sim_step_send (peer, bytes, wait);
+  return collective->kind == TRACE_OP_REDUCE
+             ? sim_step_reducing (sim_step_receive (peer, bytes, wait))
+             : sim_step_receive (peer, bytes, wait);
 }
 
 #define LINEAR .n_steps = linear_steps, .step = linear_step
@@ -286,11 +290,28 @@ binomial_edge (const SimCollective *collective, uint32_t step)
                      !down };
 }
 
+/* The root of a gather or scatter turns the blocks, those of rank 0 first, unless it is rank 0; a
+ * rank with a subtree copies its own block to or from those of the subtree. */
+static void
+add_block_copies (const SimCollective *collective, uint32_t step, SimStep *result)
+{
+  bool gather = collective->kind == TRACE_OP_GATHER, root = is_root (collective);
+  uint32_t n_steps = binomial_steps (collective);
+  SimWork turn = { .copy_bytes = sim_block_bytes (collective) * collective->n_ranks };
+  SimWork own = { .copy_bytes = sim_block_bytes (collective) };
+
+  if (root && collective->root != 0 && step == (gather ? n_steps - 1 : 0))
+    *(gather ? &result->after : &result->before) = turn;
+  if (!root && n_steps > 1 && step == 0)
+    *(gather ? &result->before : &result->after) = own;
+}
+
 /* A gather or scatter has the bytes of all ranks of a subtree in one message. */
 static SimStep
 binomial_step (const SimCollective *collective, uint32_t step)
 {
   bool gather = collective->kind == TRACE_OP_GATHER;
+  SimStep result;
   TreeEdge edge = binomial_edge (collective, step);
   uint64_t bytes = collective->bytes;
 
@@ -299,8 +320,11 @@ binomial_step (const SimCollective *collective, uint32_t step)
 
     bytes = rank_bytes * MIN (edge.lower & -edge.lower, collective->n_ranks - edge.lower);
   }
-  return edge.receives ? sim_step_receive (edge.peer, bytes, true)
-                       : sim_step_send (edge.peer, bytes, true);
+  result = edge.receives ? sim_step_receive (edge.peer, bytes, true)
+                         : sim_step_send (edge.peer, bytes, true);
+  if (gather || collective->kind == TRACE_OP_SCATTER)
+    add_block_copies (collective, step, &result);
+  return collective->kind == TRACE_OP_REDUCE ? sim_step_reducing (result) : result;
 }
 
 const SimAlgorithm sim_bcast_binomial = { .n_steps = binomial_steps, .step = binomial_step };
@@ -384,7 +408,8 @@ tree_step (const SimCollective *collective, uint32_t step)
     }
     return result;
   }
-  result = sim_step_receive (tree.children[child], nth_bytes (bytes, segment_bytes, segment), true);
+  result = sim_step_reducing (
+      sim_step_receive (tree.children[child], nth_bytes (bytes, segment_bytes, segment), true));
   if (has_parent && child == 0 && segment > 0) {
     result.send_to = tree.parent;
     result.send_bytes = nth_bytes (bytes, segment_bytes, segment - 1);

@@ -794,6 +794,27 @@ sim_memory_quantum_bytes (const SimMemory *memory)
   return memory->quantum_bytes;
 }
 
+int64_t
+sim_memory_pass_ps (const TopoMachine *machine, uint64_t bytes, uint32_t n_loads)
+{
+  const TopoParameters *parameters = &machine->parameters;
+  const TopoNode *node = machine->node;
+  /* A copy, one load and one store, is what core_bandwidth is of. */
+  double ps = byte_ps (parameters->memory.core_bandwidth_Bps) * (n_loads + 1) / 2;
+  uint32_t cache;
+
+  if (node == NULL || bytes == 0)
+    return 0;
+  cache = topo_node_above (node, 0, TOPO_OBJECT_CACHE);
+  /* Two lines come from memory for one of the result: both operands, or the source and the line
+   * to be written. */
+  if (cache == TOPO_NONE ||
+      (double) bytes * node->objects[cache].n_cores >
+          parameters->memory.cache_share * (double) node->objects[cache].cache_bytes)
+    ps = MAX (ps, 2 * byte_ps (parameters->memory.core_memory_bandwidth_Bps));
+  return (double) bytes * ps < 0x1p60 ? duration_ps (bytes, ps) : INT64_C (1) << 60;
+}
+
 uint64_t
 sim_memory_bytes (const SimMemory *memory, uint32_t node, uint32_t object)
 {

@@ -73,6 +73,13 @@ sim_memory_handover_ps (const SimMemory *memory, uint32_t writer, uint32_t reade
 int64_t
 sim_memory_dma (SimMemory *memory, uint32_t node, bool write, uint64_t bytes, int64_t now_ps);
 
+/* The time of a core that goes over n_loads buffers of so many bytes, to put the result in another
+ * (a copy: 1) or in the last of them (a reduction: 2), when all cores of the node do as much: in
+ * its part of the outermost cache, or as fast as it fetches lines from memory.  Buses and memory
+ * are not reserved: the caller has a time at once, not an event for every quantum.  0 where the
+ * node is not known. */
+int64_t sim_memory_pass_ps (const TopoMachine *machine, uint64_t bytes, uint32_t n_loads);
+
 /* Bytes that have passed an object of a node (topology/node/node.h) so far; 0 for
  * objects that are no servers: cores, caches of one core, the machine. */
 uint64_t sim_memory_bytes (const SimMemory *memory, uint32_t node, uint32_t object);

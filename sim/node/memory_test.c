@@ -598,6 +598,35 @@ test_many_fragments (void)
   PASSED (node->memory[0], 4);
 }
 
+/* Of Harpertown: 6 MB of L2 for two cores, of which a buffer of each may take a quarter. */
+static void
+test_pass_of_all_cores (void)
+{
+  g_autoptr (TopoMachine) machine = new_machine ();
+  const uint64_t fits_bytes = 6 << 20 >> 2;
+  int64_t fits = (int64_t) fits_bytes;
+
+  /* 5 GB/s of a copy, three accesses in place of two; then two lines fetched at 4 GB/s. */
+  g_assert_cmpint (sim_memory_pass_ps (machine, 1000, 1), ==, 200000);
+  g_assert_cmpint (sim_memory_pass_ps (machine, 1000, 2), ==, 300000);
+  g_assert_cmpint (sim_memory_pass_ps (machine, fits_bytes, 2), ==, 300 * fits);
+  g_assert_cmpint (sim_memory_pass_ps (machine, fits_bytes + 1, 1), ==, 500 * (fits + 1));
+  g_assert_cmpint (sim_memory_pass_ps (machine, fits_bytes + 1, 2), ==, 500 * (fits + 1));
+  g_assert_cmpint (sim_memory_pass_ps (machine, 0, 1), ==, 0);
+  g_assert_cmpint (sim_memory_pass_ps (machine, UINT64_MAX, 1), ==, INT64_C (1) << 60);
+}
+
+/* A torus. */
+static void
+test_pass_without_a_node (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (TopoMachine) machine = topo_machine_new ("bgq:32", &error);
+
+  g_assert_no_error (error);
+  g_assert_cmpint (sim_memory_pass_ps (machine, 1000, 2), ==, 0);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -621,5 +650,7 @@ main (int argc, char **argv)
   g_test_add_func ("/sim/memory/numa", test_local_and_remote_memory);
   g_test_add_func ("/sim/memory/cluster-on-die", test_clusters_on_die);
   g_test_add_func ("/sim/memory/single-copy", test_single_copy);
+  g_test_add_func ("/sim/memory/pass", test_pass_of_all_cores);
+  g_test_add_func ("/sim/memory/pass-without-a-node", test_pass_without_a_node);
   return g_test_run ();
 }

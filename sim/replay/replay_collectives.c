@@ -5,7 +5,8 @@
  * The n-th collective of a rank on a communicator, blocking or not, is the
  * n-th of all its members; (communicator, n) is an instance.  The cost of each method:
  *
- *   STEPS     every message as a send and a receive of the user would
+ *   STEPS     every message as a send and a receive of the user would, and the copies and
+ *             reductions of the algorithm itself
  *   HARDWARE  all ranks meet, and no processor works: released at the latest
  *             arrival plus sim_collective_hardware_ps()
  *   DIRECT    all messages at once, at the price of the messaging library;
@@ -20,6 +21,7 @@
  * were posted, when the rank is in MPI: when it is blocked there, or makes its
  * next call after a computation; or at once where async_progress lets
  * another hardware thread do it.  The network alone needs no processor. */
+#include "sim/node/memory.h"
 #include "sim/replay/replay_private.h"
 
 #include <string.h>
@@ -95,6 +97,13 @@ active_append (SimRank *rank, SimActive *active)
   *link = active;
 }
 
+static void
+active_free (SimActive *active)
+{
+  sim_groups_unref (active->groups);
+  g_free (active);
+}
+
 /* Completes its request, if there is one, and frees it. */
 static void
 active_end (SimReplay *replay, SimActive *active, int64_t at_ps)
@@ -102,7 +111,7 @@ active_end (SimReplay *replay, SimActive *active, int64_t at_ps)
   active_remove (&replay->ranks[active->rank], active);
   if (active->request != TOPO_NONE)
     sim_request_complete (replay, active->request, at_ps);
-  g_free (active);
+  active_free (active);
 }
 
 void
@@ -112,7 +121,7 @@ sim_active_clear (SimRank *rank)
     SimActive *active = rank->active;
 
     rank->active = active->next;
-    g_free (active);
+    active_free (active);
   }
   g_clear_pointer (&rank->early_direct, g_array_unref);
 }
@@ -135,6 +144,46 @@ list_dump (SimActive *active, const void **list, BaseDump *dump)
   *list = place == 0 ? NULL : active->arrays + place - 1;
 }
 
+/* -- nodes ------------------------------------------------------------------ */
+
+/* Communicators whose groups a view keeps: a program may make any number of them. */
+#define GROUPS_KEPT 64
+
+static void
+groups_drop (gpointer data)
+{
+  sim_groups_unref (data);
+}
+
+/* The groups of a communicator, for the caller to release; NULL: it has one level, or the rules
+ * have. */
+static SimGroups *
+groups_of (SimReplay *replay, uint32_t comm, uint32_t rank)
+{
+  uint32_t n = trace_comms_size (replay->comms, comm);
+  gpointer key = GUINT_TO_POINTER (comm), kept;
+  g_autofree uint32_t *node = NULL;
+  SimGroups *groups;
+
+  if (!sim_collective_has_levels (replay->machine) || n == 1)
+    return NULL;
+  if (replay->groups == NULL)
+    replay->groups = g_hash_table_new_full (NULL, NULL, NULL, groups_drop);
+  if (g_hash_table_lookup_extended (replay->groups, key, NULL, &kept))
+    return sim_groups_ref (kept);
+  if (g_hash_table_size (replay->groups) == GROUPS_KEPT)
+    g_hash_table_remove_all (replay->groups);
+  node = g_new (uint32_t, n);
+  for (uint32_t member = 0; member < n; member++)
+    node[member] =
+        replay->mapping->node[trace_comms_world_rank (replay->comms, comm, member, rank)];
+  groups = sim_groups_new (node, n);
+  g_hash_table_insert (replay->groups, key, groups);
+  return sim_groups_ref (groups);
+}
+
+/* -- saving and loading ---------------------------------------------------- */
+
 /* All but the links between collectives and the choice of the algorithm, which is made once more. */
 static void
 active_dump (SimReplay *replay, SimActive **active, BaseDump *dump)
@@ -149,6 +198,9 @@ active_dump (SimReplay *replay, SimActive **active, BaseDump *dump)
   if (!base_dump_loads (dump)) {
     plain = *it;
     plain.next = plain.next_met = NULL;
+    plain.groups = NULL;
+    plain.collective.groups = NULL;
+    plain.collective.stages = NULL;
     plain.collective.algorithm = plain.collective.second = NULL;
     plain.collective.counts = plain.collective.recv_counts = NULL;
     plain.collective.destinations = plain.collective.sources = NULL;
@@ -161,9 +213,14 @@ active_dump (SimReplay *replay, SimActive **active, BaseDump *dump)
   list_dump (it, (const void **) &it->collective.recv_counts, dump);
   list_dump (it, (const void **) &it->collective.destinations, dump);
   list_dump (it, (const void **) &it->collective.sources, dump);
-  if (base_dump_loads (dump) && !base_dump_has_failed (dump))
-    sim_collective_choose (&it->collective, replay->machine,
-                           trace_comms_is_world (replay->comms, it->comm));
+  if (!base_dump_loads (dump) || base_dump_has_failed (dump))
+    return;
+  /* A nonblocking one has one level. */
+  if (it->request == TOPO_NONE)
+    it->groups = groups_of (replay, it->comm, it->rank);
+  it->collective.groups = it->groups;
+  sim_collective_choose (&it->collective, replay->machine,
+                         trace_comms_is_world (replay->comms, it->comm));
 }
 
 void
@@ -260,14 +317,40 @@ step_request (SimReplay *replay, SimActive *active, uint32_t peer, uint64_t byte
                                    });
 }
 
+/* The processor's share, in its own time.  The memory of the node is not asked for it: that wants
+ * its calls in the order of their times, and so an event for every quantum, and belongs to the
+ * messaging library. */
+static void
+work_charge (SimReplay *replay, uint32_t rank, SimWork work)
+{
+  SimRank *it = &replay->ranks[rank];
+  int64_t work_ps = sim_memory_pass_ps (replay->machine, work.copy_bytes, 1) +
+                    sim_memory_pass_ps (replay->machine, work.reduce_bytes, 2) +
+                    (int64_t) work.n_blocks * replay->parameters->mpi.datatype_block_ps;
+
+  /* Beyond that the replay fails with the next call. */
+  it->local_ps = MIN (it->local_ps, SIM_LAST_PS) + MIN (work_ps, SIM_LAST_PS);
+}
+
+/* What was to be done when nothing is pending. */
+static void
+work_do (SimReplay *replay, SimActive *active)
+{
+  work_charge (replay, active->rank, active->work);
+  active->work = (SimWork){ 0 };
+}
+
 /* Called when nothing is pending; true when all is done. */
 static bool
 steps_run (SimReplay *replay, SimActive *active)
 {
+  work_do (replay, active);
   while (active->step < active->collective.n_steps) {
     SimStep step = sim_collective_step (&active->collective, active->step++);
     uint32_t request;
 
+    work_charge (replay, active->rank, step.before);
+    active->work = sim_work_sum (active->work, step.after);
     if (step.recv_from != TOPO_NONE) {
       request = step_request (replay, active, step.recv_from, step.recv_bytes, false);
       sim_message_post (replay, request);
@@ -283,8 +366,13 @@ steps_run (SimReplay *replay, SimActive *active)
     }
     if (step.wait && active_pending (replay, active) > 0)
       return false;
+    if (step.wait)
+      work_do (replay, active);
   }
-  return active_pending (replay, active) == 0;
+  if (active_pending (replay, active) > 0)
+    return false;
+  work_do (replay, active);
+  return true;
 }
 
 static void
@@ -670,9 +758,10 @@ active_new (SimReplay *replay, uint32_t rank, const TraceOp *op, uint32_t comm)
   active->comm = comm;
   active->n_words = (uint32_t) n_lists;
   active->request = TOPO_NONE;
+  active->groups = op->nonblocking ? NULL : groups_of (replay, comm, rank);
   sim_collective_init (&active->collective, replay->machine, &copy,
                        trace_comms_size (replay->comms, comm), me,
-                       trace_comms_is_world (replay->comms, comm));
+                       trace_comms_is_world (replay->comms, comm), active->groups);
   return active;
 }
 
@@ -735,7 +824,7 @@ sim_active_enter (SimReplay *replay, uint32_t rank, const TraceOp *op)
   if (active == NULL)
     return;
   if (!collective_number (replay, rank, op, active->comm, &active->sequence)) {
-    g_free (active);
+    active_free (active);
     return;
   }
   if (op->bytes == TRACE_UNKNOWN_BYTES || op->recv_bytes == TRACE_UNKNOWN_BYTES)
@@ -785,7 +874,7 @@ creation_ps (const SimReplay *replay, uint32_t parent)
   SimCollective collective;
 
   sim_collective_init (&collective, replay->machine, &op, n, 0,
-                       trace_comms_is_world (replay->comms, parent));
+                       trace_comms_is_world (replay->comms, parent), NULL);
   if (collective.method == SIM_COLLECTIVE_HARDWARE)
     return sim_collective_hardware_ps (&collective, replay->machine);
   /* On a fabric most of it is the way to the adapter and back. */

@@ -303,7 +303,7 @@ test_hardware (void)
     g_assert_no_error (f.error);
     g_assert_cmpuint (f.result->messages, ==, 0);
     g_assert_cmpuint (fixture_edges (&f), ==, 0);
-    sim_collective_init (&collective, f.machine, &op, 3, 0, true);
+    sim_collective_init (&collective, f.machine, &op, 3, 0, true, NULL);
     g_assert_cmpint (collective.method, ==, SIM_COLLECTIVE_HARDWARE);
     latency_ps = sim_collective_hardware_ps (&collective, f.machine);
     g_assert_cmpint (latency_ps, >, 100 * NS);
@@ -316,6 +316,94 @@ test_hardware (void)
       g_assert_cmpint (f.result->ranks[2].wait_ps, ==,
                        hardware_cases[i].latency[2] ? latency_ps : 0);
   }
+}
+
+/* -- the processor's share --------------------------------------------------- */
+
+static int64_t
+fabric_end_ps (const char *script, uint32_t n_ranks, int64_t block_ps)
+{
+  g_auto (Fixture) f = fixture_new_fabric (n_ranks, 1);
+
+  f.machine->parameters.mpi.datatype_block_ps = block_ps;
+  script_text (f.trace, script);
+  fixture_run (&f);
+  g_assert_no_error (f.error);
+  return f.result->time_ps;
+}
+
+/* An allgather of two ranks is the same swap without the copy, 0.1 ns a byte, and the addition,
+ * 0.15. */
+static void
+test_additions (void)
+{
+  static const char *const then[] = { "", "5; compute 100000; wait 5" };
+
+  for (uint32_t i = 0; i < G_N_ELEMENTS (then); i++) {
+    g_autofree char *gather =
+        g_strdup_printf ("*: %sallgather 1000 %s", i == 0 ? "" : "i", then[i]);
+    g_autofree char *reduce =
+        g_strdup_printf ("*: %sallreduce 1000 %s", i == 0 ? "" : "i", then[i]);
+
+    g_assert_cmpint (fabric_end_ps (reduce, 2, 0) - fabric_end_ps (gather, 2, 0), ==, 250 * NS);
+  }
+}
+
+/* Sixteen ranks: the datatypes of the four steps have 8, 4, 2 and 1 runs, described, packed,
+ * unpacked and copied; and 16 blocks in the end. */
+static void
+test_datatype_pieces (void)
+{
+  const char *script = "*: alltoall 10";
+
+  g_assert_cmpint (fabric_end_ps (script, 16, 7 * NS) - fabric_end_ps (script, 16, 0), ==,
+                   (4 * 15 + 16) * 7 * NS);
+}
+
+/* -- two levels -------------------------------------------------------------- */
+
+/* Two nodes of two ranks.  On each a swap before and after that of the leaders; the same on a
+ * communicator of other numbers, and for as many as are kept. */
+static void
+test_two_levels (void)
+{
+  g_auto (Fixture) f = fixture_new_fabric (4, 2);
+
+  f.machine->parameters.mpi.collectives = TOPO_COLLECTIVES_OMPI50;
+  script_text (f.trace, "*: barrier; comm_dup 9; barrier comm=9; comm_free 9; barrier");
+  fixture_run (&f);
+  g_assert_no_error (f.error);
+  g_assert_cmpuint (f.result->messages, ==, 3 * (2 * 4 + 2));
+}
+
+static void
+test_posted_has_one_level (void)
+{
+  g_auto (Fixture) f = fixture_new_fabric (4, 2);
+
+  f.machine->parameters.mpi.collectives = TOPO_COLLECTIVES_OMPI50;
+  script_text (f.trace, "*: ibarrier 5; wait 5");
+  fixture_run (&f);
+  g_assert_no_error (f.error);
+  /* coll/tuned's linear one of four ranks. */
+  g_assert_cmpuint (f.result->messages, ==, 6);
+}
+
+/* More communicators than a view keeps the groups of. */
+static void
+test_many_communicators (void)
+{
+  g_auto (Fixture) f = fixture_new_fabric (4, 2);
+  g_autoptr (GString) script = g_string_new ("*: ");
+
+  f.machine->parameters.mpi.collectives = TOPO_COLLECTIVES_OMPI50;
+  for (uint32_t comm = 0; comm < 100; comm++)
+    g_string_append_printf (script, "comm_dup %u; barrier comm=%u; ", 9 + comm, 9 + comm);
+  g_string_append (script, "barrier comm=9");
+  script_text (f.trace, script->str);
+  fixture_run (&f);
+  g_assert_no_error (f.error);
+  g_assert_cmpuint (f.result->messages, ==, 101 * 10);
 }
 
 /* -- direct ---------------------------------------------------------------- */
@@ -530,5 +618,10 @@ main (int argc, char **argv)
     g_test_add_data_func (posted, GUINT_TO_POINTER (kind), test_posted_kind);
     g_test_add_data_func (blocking, GUINT_TO_POINTER (kind), test_kind);
   }
+  g_test_add_func ("/sim/replay-collectives/additions", test_additions);
+  g_test_add_func ("/sim/replay-collectives/datatype-pieces", test_datatype_pieces);
+  g_test_add_func ("/sim/replay-collectives/two-levels", test_two_levels);
+  g_test_add_func ("/sim/replay-collectives/posted-has-one-level", test_posted_has_one_level);
+  g_test_add_func ("/sim/replay-collectives/many-communicators", test_many_communicators);
   return g_test_run ();
 }

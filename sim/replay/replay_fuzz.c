@@ -365,7 +365,7 @@ check (const uint8_t *data, size_t size)
   program.is_graph = (bits & 0x38) == 0x38;
   machine->ranks_per_node = bits & 0x40 ? 4 : 1;
   machine->parameters.mpi.async_progress = bits & 0x80;
-  machine->parameters.mpi.collectives = below (&program, 4); /* TopoCollectives */
+  machine->parameters.mpi.collectives = below (&program, 6); /* TopoCollectives */
   mapping = topo_mapping_new (NULL, machine, program.n_ranks, NULL);
   g_assert_nonnull (mapping);
   program.trace = script_new (program.n_ranks);

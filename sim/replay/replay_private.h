@@ -158,9 +158,11 @@ struct SimActive {
   SimCollective collective;
   SimActive *next;     /* younger one of the rank */
   SimActive *next_met; /* next posted one that waits in the same meeting */
+  SimGroups *groups;   /* held for the collective; NULL: none */
   /* When the last of the requests that it owned was complete.  A posted one in a meeting: the span
    * in which it came, then the time of its end. */
   int64_t at_ps;
+  SimWork work; /* of the steps so far, to be done when nothing is pending */
   uint32_t rank, comm, sequence;
   uint32_t request;  /* complete when this ends; TOPO_NONE: blocking */
   uint32_t pending;  /* requests that it owns */
@@ -337,8 +339,9 @@ struct SimReplay {
   uint32_t next_transfer, end_transfer; /* of its last segment, never taken */
   uint32_t first_free_transfer;
   struct SimGraphEdges *graph_edges;
-  uint64_t n_works;                   /* of the library, under way */
-  GHashTable *windows;                /* gint64 (rank, handle) -> Window */
+  uint64_t n_works;    /* of the library, under way */
+  GHashTable *windows; /* gint64 (rank, handle) -> Window */
+  GHashTable *groups;  /* communicator -> SimGroups or NULL: of those used lately; NULL: none yet */
   int64_t *iteration_ends_ps;         /* SimIterations.ends_ps of the view's ranks; NULL: none */
   uint64_t loop_messages, loop_bytes; /* SimIterations.messages and .message_bytes */
   SimWarned warnings[SIM_N_WARNINGS];

@@ -7,6 +7,7 @@
  * MPI's default.  The forced algorithms are written out as messages, so that
  * they do not depend on the rules that choose one. */
 #include "sim/collective/collective.h"
+#include "sim/node/memory.h"
 #include "validation/infiniband/infiniband.h"
 
 #include <math.h>
@@ -37,15 +38,42 @@ append_exchange (GString *text, uint32_t rank, uint32_t up, uint64_t bytes)
                           (rank + up) % RANKS, bytes, BYTE_TYPE, rank);
 }
 
-/* Appends a call.  Pairwise, Open MPI's: in step k to the rank k on, from the rank k back.  Bruck's:
- * half of all blocks to the rank 2^k on; the copies that sort the blocks before and after are left
- * out. */
+/* All ranks copy blocks, and handle pieces of a datatype. */
 static void
-append_call (GString *text, Algorithm algorithm, uint32_t bytes)
+append_copies (GString *text, const TopoMachine *machine, uint32_t n_blocks, uint32_t bytes,
+               uint32_t n_pieces)
 {
-  for (uint32_t up = 1; up < RANKS; up = algorithm == BRUCK ? 2 * up : up + 1)
+  int64_t copy_ps = sim_memory_pass_ps (machine, (uint64_t) n_blocks * bytes, 1) +
+                    n_pieces * machine->parameters.mpi.datatype_block_ps;
+
+  for (uint32_t rank = 0; rank < RANKS; rank++)
+    g_string_append_printf (text, "%u compute %.0f\n", rank,
+                            (double) copy_ps * 1e-12 * machine->parameters.node.compute_Flops);
+}
+
+/* Pairwise, Open MPI's: in step k to the rank k on, from the rank k back. */
+static void
+append_pairwise (GString *text, uint32_t bytes)
+{
+  for (uint32_t up = 1; up < RANKS; up++)
     for (uint32_t rank = 0; rank < RANKS; rank++)
-      append_exchange (text, rank, up, algorithm == BRUCK ? (uint64_t) bytes * RANKS / 2 : bytes);
+      append_exchange (text, rank, up, bytes);
+}
+
+/* Half of all blocks to the rank 2^k on, as a datatype of runs of 2^k blocks, which is described
+ * and packed, unpacked and copied back; all blocks are turned before, and put into their places
+ * after. */
+static void
+append_bruck (GString *text, const TopoMachine *machine, uint32_t bytes)
+{
+  append_copies (text, machine, RANKS, bytes, 0);
+  for (uint32_t up = 1; up < RANKS; up *= 2) {
+    append_copies (text, machine, 0, bytes, 2 * RANKS / (2 * up));
+    for (uint32_t rank = 0; rank < RANKS; rank++)
+      append_exchange (text, rank, up, (uint64_t) bytes * RANKS / 2);
+    append_copies (text, machine, RANKS / 2, bytes, 2 * RANKS / (2 * up));
+  }
+  append_copies (text, machine, RANKS, bytes, RANKS);
 }
 
 /* A program of n calls; NaN and *error on failure. */
@@ -73,7 +101,10 @@ calls_ps (const TopoMachine *machine, Algorithm algorithm, uint32_t bytes, uint3
     for (uint32_t rank = 0; rank < RANKS; rank++)
       g_string_append_printf (text, "%u init\n", rank);
     for (uint32_t call = 0; call < n_calls; call++)
-      append_call (text, algorithm, bytes);
+      if (algorithm == BRUCK)
+        append_bruck (text, machine, bytes);
+      else
+        append_pairwise (text, bytes);
     for (uint32_t rank = 0; rank < RANKS; rank++)
       g_string_append_printf (text, "%u finalize\n", rank);
     done = validation_replay_text (text->str, machine, RANKS, node, core, &run, error);
@@ -135,7 +166,7 @@ ib_alltoall_change_bytes (InfiniBand *ib G_GNUC_UNUSED, uint32_t last_bytes, GEr
     SimCollective collective;
     uint32_t n_sent = 0, n_waits = 0;
 
-    sim_collective_init (&collective, machine, &op, RANKS, 0, true);
+    sim_collective_init (&collective, machine, &op, RANKS, 0, true, NULL);
     for (uint32_t step = 0; step < collective.n_steps; step++) {
       SimStep now = sim_collective_step (&collective, step);
 
