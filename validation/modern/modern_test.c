@@ -243,6 +243,8 @@ test_a_figure_of_each_set (void)
   g_autoptr (GError) refused = NULL;
   double value;
 
+  g_assert_nonnull (validation_modern.cause ("impi_latency"));
+  g_assert_null (validation_modern.cause ("csd3_latency"));
   g_assert_false (validation_modern.measure (state, &nothing, &value, &refused));
   g_assert_error (refused, VALIDATION_ERROR, VALIDATION_ERROR_EXPERIMENT);
   for (guint i = 0; i < figures->len; i++) {
