@@ -143,9 +143,10 @@ static gboolean
 choose (const char *name, bool has_stores, const ValidationSuite **suites,
         const ValidationSuite *const **chosen, GError **error)
 {
-  static const ValidationSuite *const others[] = { &validation_sc13, &validation_sensitivity,
+  static const ValidationSuite *const others[] = { &validation_modern, &validation_modern_full,
+                                                   &validation_sc13, &validation_sensitivity,
                                                    &validation_shrink };
-  const char *names[8] = { NULL };
+  const char *names[10] = { NULL };
   bool reads_stores;
   guint n = 0;
   int at;
@@ -223,9 +224,9 @@ cli_validate (int argc, char **argv, GError **error)
 {
   static const char *const names[] = { "SUITE", NULL };
   g_autoptr (GOptionContext) context = cli_context_new (
-      "[bgq|infiniband|aggregation|sc13|sensitivity|shrink]",
+      "[bgq|infiniband|aggregation|modern|modern-full|sc13|sensitivity|shrink]",
       "Repeats published measurements in simulation and compares: bgq, those of Blue Gene/Q; "
-      "infiniband, those of InfiniBand clusters; aggregation, what a paper on task aggregation claims; sc13, how well counters predict which mapping is "
+      "infiniband, those of InfiniBand clusters; aggregation, what a paper on task aggregation claims; modern, benchmarks on clusters of today, in minutes; modern-full, all sizes of them, in hours; sc13, how well counters predict which mapping is "
       "fast, from finished studies; sensitivity, whether intervals and rankings of replicas hold, likewise; shrink, what shrunk messages are off by, in hours. Exit status 1 when one differs; a claim of sc13 whose study is not among the stores is not run.");
   g_auto (CliFormatOptions) format = { 0 };
   g_auto (GStrv) only = NULL, stores = NULL;
@@ -233,7 +234,7 @@ cli_validate (int argc, char **argv, GError **error)
   CliTalkOptions talk = { 0 };
   const GOptionEntry entries[] = {
     { "only", 0, 0, G_OPTION_ARG_STRING_ARRAY, &only,
-      "Only the figure of this name; may be given several times", "NAME" },
+      "Only the figures of this name, * for any letters; may be given several times", "NAME" },
     { "details", 0, 0, G_OPTION_ARG_FILENAME, &details_path,
       "Write the points that figures are taken from, as CSV", "FILE" },
     { "store", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &stores,

@@ -76,6 +76,7 @@ validation/aggregation: infiniband sc13
 validation/bgq:
 validation/evh1:
 validation/infiniband:
+validation/modern:
 validation/mutate:
 validation/sc13:
 validation/sensitivity:

@@ -14,7 +14,28 @@ const char validation_details_heading[] = "series,point,published,simulated,unit
 static bool
 is_wanted (const ValidationPublished *published, const char *const *only)
 {
-  return only == NULL || g_strv_contains (only, published->name);
+  if (only == NULL)
+    return true;
+  for (; *only != NULL; only++)
+    if (g_pattern_match_simple (*only, published->name))
+      return true;
+  return false;
+}
+
+/* Whether a figure of some suite is called so. */
+static bool
+is_name (const GPtrArray *all, const char *name)
+{
+  const char *const only[] = { name, NULL };
+
+  for (guint i = 0; i < all->len; i++) {
+    const GPtrArray *figures = g_ptr_array_index (all, i);
+
+    for (guint at = 0; at < figures->len; at++)
+      if (is_wanted (g_ptr_array_index (figures, at), only))
+        return true;
+  }
+  return false;
 }
 
 /* Measures one figure and reports it. */
@@ -53,9 +74,8 @@ gboolean
 validation_run (const ValidationSuite *const *suites, const char *const *only,
                 const ValidationWatch *watch, GError **error)
 {
-  /* The figures of each suite (element-type GPtrArray), and the names of all. */
+  /* The figures of each suite (element-type GPtrArray). */
   g_autoptr (GPtrArray) all = g_ptr_array_new_with_free_func ((GDestroyNotify) g_ptr_array_unref);
-  g_autoptr (GHashTable) names = g_hash_table_new (g_str_hash, g_str_equal);
   guint n_done = 0, n = 0;
   gboolean done = TRUE;
 
@@ -65,15 +85,11 @@ validation_run (const ValidationSuite *const *suites, const char *const *only,
     if (figures == NULL)
       return FALSE;
     g_ptr_array_add (all, figures);
-    for (guint at = 0; at < figures->len; at++) {
-      const ValidationPublished *published = g_ptr_array_index (figures, at);
-
-      g_hash_table_add (names, published->name);
-      n += is_wanted (published, only);
-    }
+    for (guint at = 0; at < figures->len; at++)
+      n += is_wanted (g_ptr_array_index (figures, at), only);
   }
   for (guint i = 0; only != NULL && only[i] != NULL; i++)
-    if (!g_hash_table_contains (names, only[i])) {
+    if (!is_name (all, only[i])) {
       g_set_error (error, VALIDATION_ERROR, VALIDATION_ERROR_NAME, "no figure is called \"%s\"",
                    only[i]);
       return FALSE;

@@ -60,10 +60,12 @@ typedef struct {
 extern const ValidationSuite validation_bgq, validation_infiniband, validation_aggregation;
 /* Reads watch->stores. */
 extern const ValidationSuite validation_sc13, validation_sensitivity;
+/* Some minutes of a core; the full one, all sizes and more ranks, hours. */
+extern const ValidationSuite validation_modern, validation_modern_full;
 /* Takes up to two hours of two cores. */
 extern const ValidationSuite validation_shrink;
 
-/* The suites that need no stores and no hours, NULL at the end. */
+/* The suites that run when none is named, NULL at the end: they need no stores and few minutes. */
 extern const ValidationSuite *const validation_suites[];
 
 /* Repeats the measurements of the suites (NULL at the end) in the order of

@@ -267,6 +267,56 @@ test_direct_bytes (void)
   }
 }
 
+/* --- By name --- */
+
+/* A call of 16 bytes on n ranks without a collective network. */
+static SimCollective
+call_of (TraceOpKind kind, uint32_t n)
+{
+  TopoMachine machine = machine_with (false);
+  const TraceOp op = { .kind = kind, .comm = TRACE_COMM_WORLD, .bytes = 16, .recv_bytes = 16 };
+  SimCollective collective;
+
+  sim_collective_init (&collective, &machine, &op, n, 0, true);
+  return collective;
+}
+
+static void
+test_algorithms_by_name (void)
+{
+  static const struct {
+    TraceOpKind kind;
+    uint32_t n;
+    const char *name;
+    const SimAlgorithm *algorithm; /* NULL: refused */
+  } cases[] = {
+    { TRACE_OP_ALLTOALL, 16, "linear", &sim_alltoall_linear },
+    { TRACE_OP_ALLTOALL, 16, "pairwise", &sim_alltoall_pairwise_ring },
+    { TRACE_OP_ALLTOALL, 16, "ring", NULL },
+    { TRACE_OP_ALLREDUCE, 6, "rabenseifner", &sim_allreduce_halves },
+    { TRACE_OP_ALLGATHER, 16, "recursive_doubling", &sim_allgather_doubling },
+    { TRACE_OP_ALLGATHER, 6, "recursive_doubling", NULL },
+    { TRACE_OP_ALLGATHER, 6, "neighbor", &sim_allgather_neighbor },
+    { TRACE_OP_ALLGATHER, 7, "neighbor", NULL },
+    { TRACE_OP_BCAST, 16, "knomial", &sim_bcast_tree_four_nomial },
+    { TRACE_OP_BCAST, 1, "knomial", NULL },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    SimCollective collective = call_of (cases[i].kind, cases[i].n);
+    const SimAlgorithm *by_rules = collective.algorithm;
+
+    g_assert_true (sim_collective_force (&collective, cases[i].name) ==
+                   (cases[i].algorithm != NULL));
+    if (cases[i].algorithm == NULL)
+      g_assert_true (collective.algorithm == by_rules);
+    else {
+      g_assert_true (collective.algorithm == cases[i].algorithm);
+      g_assert_cmpuint (collective.n_steps, ==, cases[i].algorithm->n_steps (&collective));
+    }
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -281,5 +331,6 @@ main (int argc, char **argv)
                    test_direct_is_a_permutation_of_the_others);
   g_test_add_func ("/sim/collective/direct-spreads", test_direct_spreads_over_destinations);
   g_test_add_func ("/sim/collective/direct-bytes", test_direct_bytes);
+  g_test_add_func ("/sim/collective/algorithms-by-name", test_algorithms_by_name);
   return g_test_run ();
 }

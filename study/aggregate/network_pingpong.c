@@ -90,32 +90,43 @@ study_collective_is_known (TraceOpKind kind)
   return find_collective (kind) >= 0;
 }
 
+bool
+study_append_collective (GString *text, TraceOpKind kind, uint32_t rank, uint64_t bytes)
+{
+  int which = find_collective (kind);
+  Form form;
+
+  if (which < 0)
+    return false;
+  form = collectives[which].form;
+  g_string_append_printf (text, "%u %s", rank, trace_op_name (kind));
+  if (form != NOTHING)
+    g_string_append_printf (text, " %" G_GUINT64_FORMAT, bytes);
+  if (form == TWICE || form == TWICE_ROOT)
+    g_string_append_printf (text, " %" G_GUINT64_FORMAT, bytes);
+  if (form == COUNT_WORK || form == COUNT_WORK_ROOT)
+    g_string_append (text, " 0");
+  /* The root, then the type: bytes. */
+  if (form == COUNT_ROOT || form == COUNT_WORK_ROOT || form == TWICE_ROOT)
+    g_string_append (text, " 0");
+  if (form != NOTHING)
+    g_string_append (text, " 6");
+  if (form == TWICE || form == TWICE_ROOT)
+    g_string_append (text, " 6");
+  g_string_append_c (text, '\n');
+  return true;
+}
+
 static char *
-program_of (int which, uint32_t n_ranks, uint64_t bytes, uint32_t n_calls)
+program_of (TraceOpKind kind, uint32_t n_ranks, uint64_t bytes, uint32_t n_calls)
 {
   GString *text = g_string_new (NULL);
 
   for (uint32_t rank = 0; rank < n_ranks; rank++) {
     g_string_append_printf (text, "%u init\n", rank);
     for (uint32_t call = 0; call < n_calls; call++) {
-      Form form = collectives[which].form;
-
-      g_string_append_printf (text, "%u %s", rank, trace_op_name (collectives[which].kind));
-      if (form != NOTHING)
-        g_string_append_printf (text, " %" G_GUINT64_FORMAT, bytes);
-      if (form == TWICE || form == TWICE_ROOT)
-        g_string_append_printf (text, " %" G_GUINT64_FORMAT, bytes);
-      if (form == COUNT_WORK || form == COUNT_WORK_ROOT)
-        g_string_append (text, " 0");
-      /* The root, then the type: bytes. */
-      if (form == COUNT_ROOT || form == COUNT_WORK_ROOT || form == TWICE_ROOT)
-        g_string_append (text, " 0");
-      if (form != NOTHING)
-        g_string_append (text, " 6");
-      if (form == TWICE || form == TWICE_ROOT)
-        g_string_append (text, " 6");
-      g_string_append_c (text, '\n');
-      if (form != NOTHING)
+      study_append_collective (text, kind, rank, bytes);
+      if (kind != TRACE_OP_BARRIER)
         g_string_append_printf (text, "%u barrier\n", rank);
     }
     g_string_append_printf (text, "%u finalize\n", rank);
@@ -128,12 +139,11 @@ study_collective_us (const TopoMachine *machine, const RoutePaths *paths, TraceO
                      uint32_t n_ranks, const uint32_t *node, const uint8_t *core, uint64_t bytes,
                      GError **error)
 {
-  int which = find_collective (kind);
   double us[2] = { 0 };
 
-  g_assert (which >= 0);
+  g_assert (study_collective_is_known (kind));
   for (uint32_t i = 0; i < G_N_ELEMENTS (us); i++) {
-    g_autofree char *text = program_of (which, n_ranks, bytes, i);
+    g_autofree char *text = program_of (kind, n_ranks, bytes, i);
     g_autoptr (StudyTextFile) file = study_text_file_new (text, error);
 
     if (file == NULL)

@@ -25,6 +25,10 @@ study_pingpong_us (const TopoMachine *machine, const RoutePaths *paths, uint32_t
 /* Whether study_collective_us() can make this collective a program. */
 bool study_collective_is_known (TraceOpKind kind);
 
+/* Appends a rank's call as a line of a time-independent trace, with rank 0 as the root; false and
+ * nothing when the collective is not known. */
+bool study_append_collective (GString *text, TraceOpKind kind, uint32_t rank, uint64_t bytes);
+
 /* The first call of a collective of all ranks, which begin together, in microseconds; bytes are
  * what a trace's operation counts.  The first, as a bound must hold for a call with buffers that
  * the adapter does not know yet: registering them is a tenth of a long all-to-all.  Behind it, but
