@@ -118,13 +118,13 @@ typedef struct {
   uint64_t copy_bytes;   /* from one buffer of the rank to another */
   uint64_t reduce_bytes; /* of one vector, combined with another in its place */
   uint32_t n_blocks;     /* of derived datatypes: described, packed, unpacked or copied */
-} SimWork;
+} SimLocalWork;
 
-static inline SimWork
-sim_work_sum (SimWork a, SimWork b)
+static inline SimLocalWork
+sim_local_work_sum (SimLocalWork a, SimLocalWork b)
 {
-  return (SimWork){ a.copy_bytes + b.copy_bytes, a.reduce_bytes + b.reduce_bytes,
-                    a.n_blocks + b.n_blocks };
+  return (SimLocalWork){ a.copy_bytes + b.copy_bytes, a.reduce_bytes + b.reduce_bytes,
+                         a.n_blocks + b.n_blocks };
 }
 
 /* One step: a message to send and one to receive, in ranks of the communicator;
@@ -135,8 +135,9 @@ typedef struct {
   uint32_t send_to, recv_from; /* TOPO_NONE: nothing */
   uint64_t send_bytes, recv_bytes;
   bool wait;
-  SimWork before; /* anything of the step is posted */
-  SimWork after;  /* all that is posted so far is complete, with this step or the next that waits */
+  SimLocalWork before; /* anything of the step is posted */
+  SimLocalWork
+      after; /* all that is posted so far is complete, with this step or the next that waits */
 } SimStep;
 
 /* step < n_steps.  Pure. */

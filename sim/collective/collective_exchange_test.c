@@ -730,17 +730,17 @@ test_allreduce_ring (void)
 /* --- The processor's share --- */
 
 /* Of all steps of all ranks of a call; elements of `call` as for world_new(). */
-static SimWork
+static SimLocalWork
 work_of (const SimAlgorithm *algorithm, const SimCollective *call, uint32_t n)
 {
   World *world = world_new (algorithm, &world_sizes_model, call, n, 0);
-  SimWork work = { 0 };
+  SimLocalWork work = { 0 };
 
   for (uint32_t rank = 0; rank < n; rank++)
     for (uint32_t step = 0; step < world->calls[rank].n_steps; step++) {
       SimStep it = algorithm->step (&world->calls[rank], step);
 
-      work = sim_work_sum (work, sim_work_sum (it.before, it.after));
+      work = sim_local_work_sum (work, sim_local_work_sum (it.before, it.after));
     }
   world_free (world);
   return work;

@@ -398,7 +398,7 @@ add_reordering (const SimCollective *collective, uint32_t stage, bool first, boo
                 SimStep *step)
 {
   bool is_root = collective->rank == (uint32_t) collective->root;
-  SimWork work = { .n_blocks = collective->n_ranks };
+  SimLocalWork work = { .n_blocks = collective->n_ranks };
 
   if (collective->groups->in_order)
     return;
@@ -406,17 +406,17 @@ add_reordering (const SimCollective *collective, uint32_t stage, bool first, boo
   case TRACE_OP_SCATTER:
     work.copy_bytes = sim_block_bytes (collective) * collective->n_ranks;
     if (is_root && first && stage == 0)
-      step->before = sim_work_sum (step->before, work);
+      step->before = sim_local_work_sum (step->before, work);
     break;
   case TRACE_OP_GATHER:
     work.copy_bytes = sim_block_bytes (collective) * collective->n_ranks;
     if (is_root && last && stage + 1 == collective->stages->n)
-      step->after = sim_work_sum (step->after, work);
+      step->after = sim_local_work_sum (step->after, work);
     break;
   case TRACE_OP_ALLGATHER:
     work.copy_bytes = collective->bytes * collective->n_ranks;
     if (is_among_leaders (&collective->stages->stage[stage]) && last)
-      step->after = sim_work_sum (step->after, work);
+      step->after = sim_local_work_sum (step->after, work);
     break;
   default: break;
   }

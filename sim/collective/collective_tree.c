@@ -297,8 +297,8 @@ add_block_copies (const SimCollective *collective, uint32_t step, SimStep *resul
 {
   bool gather = collective->kind == TRACE_OP_GATHER, root = is_root (collective);
   uint32_t n_steps = binomial_steps (collective);
-  SimWork turn = { .copy_bytes = sim_block_bytes (collective) * collective->n_ranks };
-  SimWork own = { .copy_bytes = sim_block_bytes (collective) };
+  SimLocalWork turn = { .copy_bytes = sim_block_bytes (collective) * collective->n_ranks };
+  SimLocalWork own = { .copy_bytes = sim_block_bytes (collective) };
 
   if (root && collective->root != 0 && step == (gather ? n_steps - 1 : 0))
     *(gather ? &result->after : &result->before) = turn;

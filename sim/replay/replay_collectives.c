@@ -321,7 +321,7 @@ step_request (SimReplay *replay, SimActive *active, uint32_t peer, uint64_t byte
  * its calls in the order of their times, and so an event for every quantum, and belongs to the
  * messaging library. */
 static void
-work_charge (SimReplay *replay, uint32_t rank, SimWork work)
+work_charge (SimReplay *replay, uint32_t rank, SimLocalWork work)
 {
   SimRank *it = &replay->ranks[rank];
   int64_t work_ps = sim_memory_pass_ps (replay->machine, work.copy_bytes, 1) +
@@ -337,7 +337,7 @@ static void
 work_do (SimReplay *replay, SimActive *active)
 {
   work_charge (replay, active->rank, active->work);
-  active->work = (SimWork){ 0 };
+  active->work = (SimLocalWork){ 0 };
 }
 
 /* Called when nothing is pending; true when all is done. */
@@ -350,7 +350,7 @@ steps_run (SimReplay *replay, SimActive *active)
     uint32_t request;
 
     work_charge (replay, active->rank, step.before);
-    active->work = sim_work_sum (active->work, step.after);
+    active->work = sim_local_work_sum (active->work, step.after);
     if (step.recv_from != TOPO_NONE) {
       request = step_request (replay, active, step.recv_from, step.recv_bytes, false);
       sim_message_post (replay, request);

@@ -162,7 +162,7 @@ struct SimActive {
   /* When the last of the requests that it owned was complete.  A posted one in a meeting: the span
    * in which it came, then the time of its end. */
   int64_t at_ps;
-  SimWork work; /* of the steps so far, to be done when nothing is pending */
+  SimLocalWork work; /* of the steps so far, to be done when nothing is pending */
   uint32_t rank, comm, sequence;
   uint32_t request;  /* complete when this ends; TOPO_NONE: blocking */
   uint32_t pending;  /* requests that it owns */

@@ -572,8 +572,8 @@ data_cost (const Choice *choice, const Lane *rails, uint32_t n_rails, Move move)
   return cost;
 }
 
-/* proto_rndv.c: BEFORE the data a request and perhaps an answer, and perhaps an acknowledgement.  Of
- * many, the stages before delay the sender. */
+/* proto_rndv.c: a request and perhaps an answer come BEFORE the data, and after it perhaps an
+ * acknowledgement.  Of many, the stages before it delay the sender. */
 static void
 add_rendezvous (Choice *choice, const Cost *before, const Cost *data, const Cost *ack)
 {
@@ -849,6 +849,25 @@ fastest_limits_within (const SimUcxSituation *situation, const Rules *rules, con
 
 /* -- both ---------------------------------------------------------------- */
 
+/* Each lane carries by its rate.  Where nothing but the adapter reaches memory it carries all, but
+ * from 1.16 only if it is not slower than a copy. */
+static double
+adapter_part_within (const SimUcxSituation *situation, const Rules *rules, const Lane *adapter)
+{
+  bool alone = situation->single_copy == SIM_UCX_NO_SINGLE_COPY;
+  Lane shared = shared_lane (rules);
+  Lane rails[MAX_RAILS];
+  uint32_t n_rails = rails_within (situation, &shared, adapter, rails);
+
+  if (adapter == NULL)
+    return 0;
+  if (rules->model == THRESHOLDS)
+    return alone ? 1 : 0;
+  if (alone)
+    return adapter->ns_per_byte <= copy_ns_per_byte (situation, rules) ? 1 : 0;
+  return n_rails == 2 ? rails[0].ns_per_byte / (rails[0].ns_per_byte + rails[1].ns_per_byte) : 0;
+}
+
 void
 sim_ucx_choose (const SimUcxSituation *situation, SimUcxChoice *choice)
 {
@@ -870,12 +889,13 @@ sim_ucx_choose (const SimUcxSituation *situation, SimUcxChoice *choice)
     .fragment_within_bytes = shared.packet_bytes,
     .n_rails = can_read ? CLAMP (situation->n_adapters, 1, MAX_RAILS) : 1,
   };
+  const Lane *data = can_read ? &reader : NULL;
+
+  choice->adapter_part_within = adapter_part_within (situation, rules, data);
   if (rules->model == THRESHOLDS) {
     threshold_limits (situation, rules, &lane, choice->n_rails, can_read, &choice->between);
     threshold_limits_within (situation, &shared, &choice->within);
   } else {
-    const Lane *data = can_read ? &reader : NULL;
-
     fastest_limits_between (situation, rules, &lane, data, choice->n_rails, &choice->between);
     fastest_limits_within (situation, rules, data, &choice->within);
   }

@@ -68,7 +68,10 @@ typedef struct {
   /* User's bytes that go at most in one packet of UCX, between nodes and within one.  Of longer
    * messages a fragment has 8 less, and the first one 16 less. */
   uint64_t fragment_bytes, fragment_within_bytes;
-  uint32_t n_rails; /* adapters that share the data of one rendezvous */
+  uint32_t n_rails; /* adapters that share the data of one rendezvous between nodes */
+  /* Of the data of a rendezvous within a node, what goes through the adapter and back: from 1.16 it
+   * helps the kernel, while few ranks share it.  0 to 1. */
+  double adapter_part_within;
 } SimUcxChoice;
 
 void sim_ucx_choose (const SimUcxSituation *situation, SimUcxChoice *choice);

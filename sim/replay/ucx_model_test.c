@@ -144,23 +144,62 @@ issue_5358 (void)
   assert_between (at, 226, 1161, 41522);
 }
 
-/* With a registration of 90 ns zero copy begins between 1 and 2 KB:
- * 90 / (.1644266 - .0808594) = 1076.98.  The copy of AMD's at 5008 MiB/s, .1904296:
- * 90 / .1095702 = 821.4. */
 static void
-zero_copy_of_2020 (void)
+assert_zero_copy_from (uint32_t version, SimUcxVendor vendor, uint64_t bytes)
 {
-  SimUcxSituation at = situation (9, SIM_UCX_CONNECTX4, EDR_GBPS);
+  SimUcxSituation at = situation (version, SIM_UCX_CONNECTX4, EDR_GBPS);
   SimUcxChoice choice;
 
-  for (at.version = 7; at.version <= 9; at.version++) {
-    sim_ucx_choose (&at, &choice);
-    g_assert_cmpuint (choice.between.bcopy_bytes, ==, 1075);
-  }
-  at.version = 9;
-  at.vendor = SIM_UCX_AMD;
+  at.vendor = vendor;
   sim_ucx_choose (&at, &choice);
-  g_assert_cmpuint (choice.between.bcopy_bytes, ==, 820);
+  g_assert_cmpuint (choice.between.bcopy_bytes, ==, bytes - 1);
+}
+
+/* With a registration of 90 ns zero copy begins between 1 and 2 KB:
+ * 90 / (.1644266 - .0808594) = 1076.98.  The copy of AMD's at 5008 MiB/s, .1904309:
+ * 90 / .1095715 = 821.4, 180 / .1095715 = 1642.8. */
+static void
+zero_copy (void)
+{
+  assert_zero_copy_from (7, SIM_UCX_INTEL, 1076);
+  assert_zero_copy_from (7, SIM_UCX_AMD, 1076);
+  assert_zero_copy_from (8, SIM_UCX_INTEL, 1076);
+  assert_zero_copy_from (8, SIM_UCX_AMD, 821);
+  assert_zero_copy_from (9, SIM_UCX_INTEL, 1076);
+  assert_zero_copy_from (9, SIM_UCX_OTHER_VENDOR, 1076);
+  assert_zero_copy_from (9, SIM_UCX_AMD, 821);
+  for (uint32_t version = 10; version <= 15; version++) {
+    assert_zero_copy_from (version, SIM_UCX_INTEL, 2153);
+    assert_zero_copy_from (version, SIM_UCX_AMD, 1642);
+  }
+}
+
+/* A segment was 8 KiB once. */
+static void
+packets (void)
+{
+  static const struct {
+    uint32_t version;
+    uint64_t between, within;
+  } expected[] = { { 7, 8182, 8184 },  { 8, 8182, 8248 },  { 9, 8246, 8248 },  { 13, 8246, 8248 },
+                   { 15, 8246, 8248 }, { 17, 8246, 8248 }, { 18, 8246, 8248 }, { 25, 8246, 8248 } };
+  SimUcxSituation at = situation (0, SIM_UCX_CONNECTX6, HDR200_GBPS);
+  SimUcxChoice choice;
+
+  for (size_t k = 0; k < G_N_ELEMENTS (expected); k++) {
+    at.version = expected[k].version;
+    sim_ucx_choose (&at, &choice);
+    g_assert_cmpuint (choice.fragment_bytes, ==, expected[k].between);
+    g_assert_cmpuint (choice.fragment_within_bytes, ==, expected[k].within);
+  }
+}
+
+/* QDR has 8 bits of 10: 3.957488 GB/s, .2526855 ns a byte, slower than the copy; 1301 ns and
+ * 75 of rc_verbs: N = .99 (180 + 4 * 1301 + 225) - 255 = 5297.91; / (.01 * .2526855) = 2096641. */
+static void
+qdr (void)
+{
+  assert_between (situation (11, SIM_UCX_CONNECTX3, 40), 79, 2096640, 2096640);
 }
 
 /* N = .99 (180 + 4 L + 120) - 220, of 602 ns 2460.92 and of 660 (dc) 2690.6;
@@ -191,17 +230,18 @@ shared_wire (void)
   at.link_Gbps = HDR200_GBPS;
   assert_between (at, 178, 207968, 207968);
 
-  at.version = 12;
   at.link_Gbps = EDR_GBPS;
-  assert_between (at, 178, 87580, 87580);
+  for (at.version = 12; at.version <= 15; at.version++)
+    assert_between (at, 178, 87580, 87580);
 }
 
-/* Two rails: reads are the lower threshold, as the wire is twice as fast.  HDR200, 601 ns:
+/* Two rails count for reads only.  HDR200, 601 ns:
  *   N = .99 (2*180*2 + 2*601 + 4*601 + 2*40 + 2*40) - 220 = 4221.94
- *   D = .1644266 - .99 * .0404297 / 2 = .1444139;  N / D = 29235.0, but by plain messages, over
- * one: 2456.96 / .1244012 = 19750.3.
- * With 32 ranks, 660 ns: the copy is hidden, reads N = .99 (720 + 6*660 + 160) - 220 = 4571.6,
- * D = 1.2937504 * (1 - .495) = .6533440;  N / D = 6997, less than a segment of 8254. */
+ *   D = .1644266 - .99 * .0404297 / 2 = .1444139;  N / D = 29235.0
+ *   by messages, over one: 2456.96 / .1244012 = 19750.3, which is lower
+ * Shared by 32 ranks, 660 ns, reads: N = .99 (720 + 6*660 + 160) - 220 = 4571.6,
+ * D = 1.2937504 * (1 - .495) = .6533440;  N / D = 6997, less than a segment of 8254.  By 16:
+ * D = .3266719;  N / D = 13994.5. */
 static void
 two_rails (void)
 {
@@ -212,6 +252,8 @@ two_rails (void)
   at.n_endpoints = 64;
   at.ranks_per_node = 32;
   assert_between (at, 2038, 8253, 8253);
+  at.ranks_per_node = 16;
+  assert_between (at, 2038, 13993, 13993);
 }
 
 static void
@@ -301,7 +343,8 @@ issue_9908_many (void)
  * Rendezvous by writes: request 50 + 10 + 10 + 80 + 550 = 700, answer 50 + 100 + 80 = 230, data
  * 50 + 500 + 40 + (600 + 2 + 100 + 350) = 1642, acknowledgement 100 + 150: .99 * 2822 = 2793.8;
  * .99 / (14.5354 + 12.36715) = .0367995 a byte.  941.15 / .1018692 = 9238.8.
- * Many: by reads, .99 (700 + 50 + 540 + 60 + 10 + 150) = 1494.9 against 20 + .1386687 x: 10636.2. */
+ * Many: by reads, .99 (700 + 50 + 540 + 60 + 10 + 150) = 1494.9 against 20 + .1386687 x, alike at
+ * 10636.2. */
 static void
 knem_and_adapter (void)
 {
@@ -322,22 +365,88 @@ knem_and_adapter (void)
   assert_within (at, 92, FAST_BYTES, FAST_BYTES);
 }
 
-/* Shared by 32 ranks the adapter is more than four times slower than the kernel, and carries
- * nothing.  A copy in one segment: 110 + (2 * .1362392 + .0620882) x.
- *   knem: .99 (700 + 50 + 500 + 160 + 250) = 1643.4, .99 / 14.5354 = .0681107 a byte
- *     1533.4 / .2664558 = 5754.8
- *   cma does not register: .99 (650 + 500 + 160 + 250) = 1544.4, .99 / 11.6864 = .0847136
- *     1434.4 / .2498530 = 5741 */
+/* The same by factors.  Copies: the sender's 20 + c x is slowest, the receiver's 20 + 8232 c, the
+ * wire's .0620882 * 8232 and 80 once: 1752.6.  By writes 700 + 230 + 50 + 600 + 1052 + 150 = 2782,
+ * by reads, which 1.18 and 1.19 count until they are acknowledged, 230 less and one 1052 more.
+ *   1.18: by writes, 1029.4 / (.1386687 - .0371712) = 10141.8;  1.19: 1001.6 / .1018692 = 9831.7
+ *   1.20: by reads, .99 * 2552 = 2526.5 against a copy in one segment, 110 + .3345662 x: 8115.3 */
 static void
-kernel_alone (void)
+knem_and_adapter_by_factors (void)
 {
   SimUcxSituation at = of_issue_9908 ();
 
-  at.n_endpoints = 64;
-  at.ranks_per_node = 32;
+  at.n_endpoints = 2;
+  at.ranks_per_node = 2;
+  at.numa_distance = 10;
   at.single_copy = SIM_UCX_KNEM;
+  at.version = 18;
+  assert_within (at, 92, 10142, 10142);
+  at.version = 19;
+  assert_within (at, 92, 9832, 9832);
+  at.version = 20;
+  assert_within (at, 92, 8115, 8115);
+}
+
+static void
+assert_part (SimUcxSituation at, double part)
+{
+  SimUcxChoice choice;
+
+  sim_ucx_choose (&at, &choice);
+  g_assert_cmpfloat_with_epsilon (choice.adapter_part_within, part, 1e-4);
+}
+
+/* The 45 % of the log: 12.36715 of 26.9025 GB/s.  Shared by 6 and 7: below.  Without another way
+ * the adapter carries all, until it is slower than a copy with 7.340 GB/s. */
+static void
+adapter_parts (void)
+{
+  SimUcxSituation at = of_issue_9908 ();
+
+  at.single_copy = SIM_UCX_KNEM;
+  at.ranks_per_node = 2;
+  assert_part (at, .4597);
+  at.ranks_per_node = 6;
+  assert_part (at, .2209);
+  at.ranks_per_node = 7;
+  assert_part (at, 0);
+  at.ranks_per_node = 2;
+  at.version = 15;
+  assert_part (at, 0);
+  at.single_copy = SIM_UCX_NO_SINGLE_COPY;
+  assert_part (at, 1);
+  at.version = 16;
+  at.ranks_per_node = 3;
+  assert_part (at, 1);
+  at.ranks_per_node = 4;
+  assert_part (at, 0);
+  at.ranks_per_node = 1;
+  at.single_copy = SIM_UCX_XPMEM;
+  assert_part (at, 0);
+}
+
+/* Lanes go together if their rates differ by no more than 4: HDR200 shared by 6 ranks has 4.1224 of
+ * knem's 14.5354 GB/s, by 7 ranks 3.5335.
+ *   6: as above, with .99 / 18.6578 = .0530610 a byte: 941.15 / .0856077 = 10993.8
+ *   7, the kernel alone, and a copy in one segment, 110 + (2 * .1362392 + .0620882) x:
+ *   knem: .99 (700 + 50 + 500 + 160 + 250) = 1643.4, .99 / 14.5354 = .0681107 a byte
+ *     1533.4 / .2664558 = 5754.8
+ *   9 and cma, 11.6864 GB/s, that does not register: .99 (650 + 500 + 160 + 250) = 1544.4,
+ *     .99 / 11.6864 = .0847136 a byte; 1434.4 / .2498530 = 5741 */
+static void
+slow_adapter (void)
+{
+  SimUcxSituation at = of_issue_9908 ();
+
+  at.n_endpoints = 2;
+  at.numa_distance = 10;
+  at.single_copy = SIM_UCX_KNEM;
+  at.ranks_per_node = 6;
+  assert_within (at, 92, 10994, 10994);
+  at.ranks_per_node = 7;
   assert_within (at, 92, 5755, 5755);
   at.single_copy = SIM_UCX_CMA;
+  at.ranks_per_node = 9;
   assert_within (at, 92, 5741, 5741);
 }
 
@@ -359,7 +468,8 @@ issue_11091 (void)
 }
 
 /* Memory of the sender that the receiver maps, not seen printed: 700 as above, the copy
- * 50 + 10 + 80 and 250 make .99 * 1090 = 1079.1, .99 * .0620882 a byte; 969.1 / .2730993 = 3548.5. */
+ * 50 + 10 + 80 and 250 make .99 * 1090 = 1079.1, and .99 * .0620882 a byte:
+ * 969.1 / .2730993 = 3548.5. */
 static void
 mapped_memory (void)
 {
@@ -389,7 +499,7 @@ issue_11097 (void)
  *   95 + 50 + (c + .0870313) * 8230 + 1301 = 3283.5, and .1477823 a byte
  *   rendezvous: request 50 + 85 + 275 + 315 + 1301, read 50 + 2 * 100 + 2 * 1301, acknowledgement
  *   135 + 40 + 1301, not favoured in 1.18: 6354, and .0870313 / 2 a byte.
- * 3070.5 / .1042667 = 29448.6.  RoCE is written as InfiniBand of that rate, 200 ns further away. */
+ * 3070.5 / .1042667 = 29448.4.  RoCE is written as InfiniBand of that rate, 200 ns further away. */
 static void
 issue_9971 (void)
 {
@@ -413,12 +523,46 @@ issue_9971 (void)
 static void
 versions (void)
 {
-  assert_between (situation (16, SIM_UCX_CONNECTX4, EDR_GBPS), 226, 257, 36666);
-  assert_between (situation (17, SIM_UCX_CONNECTX4, EDR_GBPS), 226, 257, 36666);
-  assert_between (situation (18, SIM_UCX_CONNECTX4, EDR_GBPS), 226, 8118, 37044);
-  assert_between (situation (19, SIM_UCX_CONNECTX4, EDR_GBPS), 226, 8118, 35719);
-  assert_between (situation (20, SIM_UCX_CONNECTX4, EDR_GBPS), 226, 404, 35888);
-  assert_between (situation (25, SIM_UCX_CONNECTX4, EDR_GBPS), 226, 404, 35888);
+  static const struct {
+    uint32_t version;
+    uint64_t bcopy_bytes, zcopy_bytes;
+  } expected[] = { { 16, 257, 36666 },  { 17, 257, 36666 }, { 18, 8118, 37044 },
+                   { 19, 8118, 35719 }, { 20, 404, 35888 }, { 25, 404, 35888 } };
+  SimUcxSituation at = situation (0, SIM_UCX_CONNECTX4, EDR_GBPS);
+
+  for (size_t k = 0; k < G_N_ELEMENTS (expected); k++)
+    for (at.vendor = SIM_UCX_INTEL; at.vendor <= SIM_UCX_AMD; at.vendor++) {
+      at.version = expected[k].version;
+      assert_between (at, 226, expected[k].bcopy_bytes, expected[k].zcopy_bytes);
+    }
+}
+
+/* The adapter on the own NUMA node, UCX 1.16.  Two endpoints, latency 702 + 350 = 1052, as in issue
+ * 9908: eager 50 + 2 * 1152 + 8230 w, .1423145 a byte; a rendezvous .99 (1777 + 2254 + 1327) =
+ * 5304.4, .99 w a byte, with w = .0808594 (EDR), .0404297 (HDR200) and .0208466 (NDR).
+ * Shared by 32 ranks, dc, 1110: the wire is the slowest stage, and the first fragment adds
+ * 2 (100 + 1110 + 50) + .1362392 * 8230 = 3641.2; .99 (1835 + 2370 + 1385) = 5534.1;
+ * 1892.9 / (.01 * 2.587501) = 73154, and twice that with half of w. */
+static void
+wires_of_1_16 (void)
+{
+  SimUcxSituation at = situation (16, SIM_UCX_CONNECTX4, EDR_GBPS);
+
+  at.n_endpoints = 2;
+  assert_between (at, 226, 257, 36698);
+  at.link_Gbps = HDR200_GBPS;
+  assert_between (at, 226, 257, 25591);
+  at.link_Gbps = NDR_GBPS;
+  assert_between (at, 226, 257, 22838);
+
+  at.n_endpoints = 64;
+  at.ranks_per_node = 32;
+  at.link_Gbps = EDR_GBPS;
+  assert_between (at, 178, 257, 73154);
+  at.n_endpoints = 256;
+  assert_between (at, 178, 257, 73154);
+  at.link_Gbps = HDR200_GBPS;
+  assert_between (at, 178, 257, 146307);
 }
 
 /* Processors and wire of many: zero copy 40 + .1362392 x of the receiver; a rendezvous
@@ -449,7 +593,7 @@ datagrams (void)
   SimUcxSituation at = situation (11, SIM_UCX_CONNECTX3, 56.25);
   SimUcxChoice choice;
 
-  at.n_endpoints = 300;
+  at.n_endpoints = 257;
   assert_between (at, 108, 11120, 175234);
   at.version = 16;
   sim_ucx_choose (&at, &choice);
@@ -458,6 +602,57 @@ datagrams (void)
   sim_ucx_choose (&at, &choice);
   g_assert_cmpint (choice.transport, ==, SIM_UCX_UD_VERBS);
   g_assert_cmpuint (choice.between.zcopy_bytes, <, 1000000);
+}
+
+/* -- all ----------------------------------------------------------------- */
+
+static SimUcxSituation
+random_situation (void)
+{
+  static const double links_Gbps[] = { 10, 20, 40, 41.25, 56.25, EDR_GBPS, HDR200_GBPS, NDR_GBPS };
+
+  return (SimUcxSituation){
+    .version = (uint32_t) g_test_rand_int_range (5, 25),
+    .n_endpoints = (uint32_t) g_test_rand_int_range (0, 400),
+    .ranks_per_node = (uint32_t) g_test_rand_int_range (0, 130),
+    .adapter = (SimUcxAdapter) g_test_rand_int_range (0, SIM_UCX_CONNECTX7 + 1),
+    .n_adapters = (uint32_t) g_test_rand_int_range (0, 9),
+    .link_Gbps = links_Gbps[g_test_rand_int_range (0, G_N_ELEMENTS (links_Gbps))],
+    .mtu_bytes = 256u << g_test_rand_int_range (0, 5),
+    .pcie_Bps = g_test_rand_int_range (0, 2) * g_test_rand_double_range (1e9, 60e9),
+    .numa_distance = g_test_rand_int_range (0, 2) * g_test_rand_double_range (10, 40),
+    .vendor = (SimUcxVendor) g_test_rand_int_range (0, SIM_UCX_OTHER_VENDOR + 1),
+    .single_copy = (SimUcxSingleCopy) g_test_rand_int_range (0, SIM_UCX_XPMEM + 1),
+    .fast_completion = g_test_rand_int_range (0, 2) == 1,
+    .multi_send = g_test_rand_int_range (0, 2) == 1,
+  };
+}
+
+static void
+assert_in_order (const SimUcxLimits *limits)
+{
+  g_assert_cmpuint (limits->short_bytes, <=, limits->bcopy_bytes);
+  g_assert_cmpuint (limits->bcopy_bytes, <=, limits->zcopy_bytes);
+}
+
+static void
+any_situation (void)
+{
+  for (int k = 0; k < 20000; k++) {
+    SimUcxSituation at = random_situation ();
+    SimUcxChoice choice;
+
+    sim_ucx_choose (&at, &choice);
+    assert_in_order (&choice.between);
+    assert_in_order (&choice.within);
+    if (at.fast_completion) {
+      g_assert_cmpuint (choice.between.zcopy_bytes, ==, FAST_BYTES);
+      g_assert_cmpuint (choice.within.zcopy_bytes, ==, FAST_BYTES);
+    }
+    g_assert_cmpuint (choice.between.short_bytes, <=, choice.fragment_bytes);
+    g_assert_cmpuint (choice.n_rails, >=, 1);
+    g_assert_cmpuint (choice.n_rails, <=, 2);
+  }
 }
 
 int
@@ -469,7 +664,9 @@ main (int argc, char **argv)
   g_test_add_func ("/sim/replay/ucx-model/transports/rails", rails);
   g_test_add_func ("/sim/replay/ucx-model/thresholds/issue-6162", issue_6162);
   g_test_add_func ("/sim/replay/ucx-model/thresholds/issue-5358", issue_5358);
-  g_test_add_func ("/sim/replay/ucx-model/thresholds/zero-copy-of-2020", zero_copy_of_2020);
+  g_test_add_func ("/sim/replay/ucx-model/thresholds/zero-copy", zero_copy);
+  g_test_add_func ("/sim/replay/ucx-model/thresholds/packets", packets);
+  g_test_add_func ("/sim/replay/ucx-model/thresholds/qdr", qdr);
   g_test_add_func ("/sim/replay/ucx-model/thresholds/shared-wire", shared_wire);
   g_test_add_func ("/sim/replay/ucx-model/thresholds/two-rails", two_rails);
   g_test_add_func ("/sim/replay/ucx-model/thresholds/fast", thresholds_fast);
@@ -478,13 +675,18 @@ main (int argc, char **argv)
   g_test_add_func ("/sim/replay/ucx-model/fastest/issue-9908-fast", issue_9908_fast);
   g_test_add_func ("/sim/replay/ucx-model/fastest/issue-9908-many", issue_9908_many);
   g_test_add_func ("/sim/replay/ucx-model/fastest/knem-and-adapter", knem_and_adapter);
-  g_test_add_func ("/sim/replay/ucx-model/fastest/kernel-alone", kernel_alone);
+  g_test_add_func ("/sim/replay/ucx-model/fastest/knem-and-adapter-by-factors",
+                   knem_and_adapter_by_factors);
+  g_test_add_func ("/sim/replay/ucx-model/fastest/adapter-parts", adapter_parts);
+  g_test_add_func ("/sim/replay/ucx-model/fastest/slow-adapter", slow_adapter);
   g_test_add_func ("/sim/replay/ucx-model/fastest/issue-11091", issue_11091);
   g_test_add_func ("/sim/replay/ucx-model/fastest/mapped-memory", mapped_memory);
   g_test_add_func ("/sim/replay/ucx-model/fastest/issue-11097", issue_11097);
   g_test_add_func ("/sim/replay/ucx-model/fastest/issue-9971", issue_9971);
   g_test_add_func ("/sim/replay/ucx-model/fastest/versions", versions);
+  g_test_add_func ("/sim/replay/ucx-model/fastest/wires-of-1.16", wires_of_1_16);
   g_test_add_func ("/sim/replay/ucx-model/fastest/many-by-factors", many_by_factors);
   g_test_add_func ("/sim/replay/ucx-model/datagrams", datagrams);
+  g_test_add_func ("/sim/replay/ucx-model/any-situation", any_situation);
   return g_test_run ();
 }

@@ -21,9 +21,16 @@
 #define SYSTEM_G_SPINES 9
 #define DEFAULT_ROUTES  "minhop"
 #define MOST_CABLES     254 /* ports of a switch */
+#define MOST_RAILS      8
 
-/* given: from the options; always with a rate for a fabric by numbers. */
-typedef TopoFabric *(*Make) (TopoMachine *machine, const char *argument, const TopoCabling *given,
+/* What only a spec says. */
+typedef struct {
+  TopoCabling cabling; /* always with a rate for a fabric by numbers */
+  uint32_t rails;      /* adapters of a node */
+  char *library;       /* NULL: that of the kind or of the generation */
+} SpecOptions;
+
+typedef TopoFabric *(*Make) (TopoMachine *machine, const char *argument, const SpecOptions *given,
                              GError **error);
 
 static TopoFabric *
@@ -56,19 +63,51 @@ read_numbers (const char *text, const char *separators, uint32_t *numbers)
   }
 }
 
+/* Each `n_rails` nodes in a row become one with so many adapters.  NULL stays NULL. */
 static TopoFabric *
-make_tree (TopoMachine *machine G_GNUC_UNUSED, const char *argument, const TopoCabling *given,
+with_rails (TopoFabric *fabric, uint32_t n_rails)
+{
+  uint32_t n_hosts;
+  TopoHost *hosts;
+
+  if (fabric == NULL || n_rails == 1)
+    return fabric;
+  n_hosts = fabric->n_hosts / n_rails;
+  hosts = g_new0 (TopoHost, n_hosts);
+
+  for (uint32_t at = 0; at < n_hosts * n_rails; at++) {
+    uint32_t node = at / n_rails, rail = at % n_rails;
+    TopoDevice *adapter = &fabric->devices[fabric->rails[at]];
+
+    if (rail == 0)
+      hosts[node] = (TopoHost){ g_strdup_printf ("node%u", node), at, n_rails };
+    adapter->node = node;
+    g_free (adapter->name);
+    adapter->name = g_strdup_printf ("node%u HCA-%u", node, rail + 1);
+  }
+  for (uint32_t node = 0; node < fabric->n_hosts; node++)
+    g_free (fabric->hosts[node].name);
+  g_free (fabric->hosts);
+  fabric->hosts = hosts;
+  fabric->n_hosts = n_hosts;
+  return fabric;
+}
+
+static TopoFabric *
+make_tree (TopoMachine *machine G_GNUC_UNUSED, const char *argument, const SpecOptions *given,
            GError **error)
 {
   uint32_t numbers[3] = { 0 };
 
   if (argument == NULL || read_numbers (argument, "x:", numbers) < 2)
     return bad_argument (error, "LEAVESxNODES[:SPINES], as in fattree:18x18:9", argument);
-  return topo_fabric_tree (numbers[0], numbers[1], numbers[2], given->rate, error);
+  return with_rails (topo_fabric_tree (numbers[0], numbers[1] * given->rails, numbers[2],
+                                       given->cabling.rate, error),
+                     given->rails);
 }
 
 static TopoFabric *
-make_dragonfly (TopoMachine *machine G_GNUC_UNUSED, const char *argument, const TopoCabling *given,
+make_dragonfly (TopoMachine *machine G_GNUC_UNUSED, const char *argument, const SpecOptions *given,
                 GError **error)
 {
   uint32_t numbers[5] = { 0 };
@@ -77,19 +116,19 @@ make_dragonfly (TopoMachine *machine G_GNUC_UNUSED, const char *argument, const 
     return bad_argument (error, "GROUPSxLEAVESxSPINES:NODES[:GLOBAL], as in dragonflyplus:8x4x4:8",
                          argument);
   return topo_fabric_dragonfly (
-      &(TopoDragonfly){ numbers[0], numbers[1], numbers[2], numbers[3], numbers[4] }, given->rate,
-      error);
+      &(TopoDragonfly){ numbers[0], numbers[1], numbers[2], numbers[3], numbers[4] },
+      given->cabling.rate, error);
 }
 
 static TopoFabric *
-make_tree3 (TopoMachine *machine G_GNUC_UNUSED, const char *argument, const TopoCabling *given,
+make_tree3 (TopoMachine *machine G_GNUC_UNUSED, const char *argument, const SpecOptions *given,
             GError **error)
 {
   uint32_t radix;
 
   if (argument == NULL || read_numbers (argument, "", &radix) != 1)
     return bad_argument (error, "the ports of a switch, as in fattree3:8", argument);
-  return topo_fabric_tree3 (radix, given->rate, error);
+  return topo_fabric_tree3 (radix, given->cabling.rate, error);
 }
 
 /* How many nodes of a cluster are wanted; all when there is no argument. */
@@ -102,19 +141,20 @@ read_nodes (const char *argument, uint32_t most, uint32_t *n_nodes)
 }
 
 static TopoFabric *
-make_system_g (TopoMachine *machine, const char *argument, const TopoCabling *given, GError **error)
+make_system_g (TopoMachine *machine, const char *argument, const SpecOptions *given, GError **error)
 {
   if (!read_nodes (argument, SYSTEM_G_LEAVES * SYSTEM_G_NODES, &machine->shape.size[0]))
     return bad_argument (error, "1 to 324 nodes, as in systemg:16", argument);
-  return topo_fabric_tree (SYSTEM_G_LEAVES, SYSTEM_G_NODES, SYSTEM_G_SPINES, given->rate, error);
+  return topo_fabric_tree (SYSTEM_G_LEAVES, SYSTEM_G_NODES, SYSTEM_G_SPINES, given->cabling.rate,
+                           error);
 }
 
 static TopoFabric *
-make_stampede (TopoMachine *machine, const char *argument, const TopoCabling *given, GError **error)
+make_stampede (TopoMachine *machine, const char *argument, const SpecOptions *given, GError **error)
 {
   if (!read_nodes (argument, TOPO_STAMPEDE_NODES, &machine->shape.size[0]))
     return bad_argument (error, "1 to 6400 nodes, as in stampede:16", argument);
-  return topo_fabric_stampede (machine->shape.size[0], given->rate, error);
+  return topo_fabric_stampede (machine->shape.size[0], given->cabling.rate, error);
 }
 
 /* Switches of a generation: ports at the full rate, twice as many at half of it. */
@@ -128,10 +168,11 @@ usual_radix (TopoRate rate)
 
 /* The smallest non-blocking tree: one switch, leaves and spines, or three levels. */
 static TopoFabric *
-make_cluster (TopoMachine *machine, const char *argument, const TopoCabling *given, GError **error)
+make_cluster (TopoMachine *machine, const char *argument, const SpecOptions *given, GError **error)
 {
-  uint32_t radix = usual_radix (given->rate), half = radix / 2, n_nodes = 0, n_leaves;
-  guint64 most = (guint64) radix * half * half;
+  uint32_t radix = usual_radix (given->cabling.rate), rails = given->rails, n_nodes = 0, n_leaves;
+  uint32_t of_leaf = MAX (1, radix / 2 / rails); /* nodes */
+  guint64 most = (guint64) radix * (radix / 2) * (radix / 2) / rails;
 
   if (argument == NULL || read_numbers (argument, "", &n_nodes) != 1 || n_nodes < 1 ||
       n_nodes > most) {
@@ -141,27 +182,31 @@ make_cluster (TopoMachine *machine, const char *argument, const TopoCabling *giv
     return bad_argument (error, expected, argument);
   }
   machine->shape.size[0] = n_nodes;
-  if (n_nodes <= radix)
-    return topo_fabric_tree (1, n_nodes, 1, given->rate, error);
-  n_leaves = (n_nodes + half - 1) / half;
+  if (n_nodes * rails <= radix)
+    return with_rails (topo_fabric_tree (1, n_nodes * rails, 1, given->cabling.rate, error), rails);
+  n_leaves = (n_nodes + of_leaf - 1) / of_leaf;
   if (n_leaves > radix)
-    return topo_fabric_tree3 (radix, given->rate, error);
+    return with_rails (topo_fabric_tree3 (radix, given->cabling.rate, error), rails);
   /* As few spines as the leaves' cables fill, each with as many cables to every leaf. */
-  for (uint32_t n_spines = MAX (1, n_leaves * half / radix); n_spines <= half; n_spines++)
-    if (half % n_spines == 0 && n_leaves * (half / n_spines) <= radix)
-      return topo_fabric_tree (n_leaves, half, n_spines, given->rate, error);
-  g_assert_not_reached ();
+  for (uint32_t n_spines = MAX (1, n_leaves * of_leaf * rails / radix);; n_spines++) {
+    uint32_t n_cables = (of_leaf * rails + n_spines - 1) / n_spines;
+
+    if (n_leaves * n_cables <= radix && of_leaf * rails % n_spines == 0)
+      return with_rails (
+          topo_fabric_tree (n_leaves, of_leaf * rails, n_spines, given->cabling.rate, error),
+          rails);
+  }
 }
 
 static TopoFabric *
-make_from_file (TopoMachine *machine, const char *argument, const TopoCabling *given,
+make_from_file (TopoMachine *machine, const char *argument, const SpecOptions *given,
                 GError **error)
 {
   if (argument == NULL)
     return bad_argument (error, "the path of a fabric's description, as in fabric:X5.topofile",
                          argument);
   return topo_machine_note_file (machine, argument, error)
-             ? topo_fabric_load (argument, given, error)
+             ? topo_fabric_load (argument, &given->cabling, error)
              : NULL;
 }
 
@@ -577,12 +622,6 @@ read_count (const char *text, uint32_t *count)
   return read_numbers (text, "", count) == 1 && *count >= 1 && *count <= MOST_CABLES;
 }
 
-/* What only a spec says. */
-typedef struct {
-  TopoCabling cabling;
-  char *library; /* NULL: that of the kind or of the generation */
-} SpecOptions;
-
 /* Sets *of_spec (NULL: not possible here) for what the kind of fabric has options for.  Routes and
  * nodes that are set already stay. */
 static gboolean
@@ -603,6 +642,10 @@ read_option (TopoMachine *machine, const Kind *kind, const char *option, const c
       of_spec->library = g_strdup (value);
       return TRUE;
     }
+    if (of_spec != NULL && (kind->make == make_cluster || kind->make == make_tree) &&
+        g_str_has_prefix (option, "rails=") && read_count (value, &of_spec->rails) &&
+        of_spec->rails <= MOST_RAILS)
+      return TRUE;
     if (of_spec != NULL && kind->make != make_cluster && g_str_has_prefix (option, "speed=") &&
         topo_rate_parse (value, &of_spec->cabling.rate))
       return TRUE;
@@ -615,7 +658,8 @@ read_option (TopoMachine *machine, const Kind *kind, const char *option, const c
       error,
       "routes=ENGINE, routes=opensm:ENGINE, routes=PATH, node=PROCESSOR, as in node=rome, "
       "node=HWLOC.xml, threads=N or, in a spec, library=ompi-1.3, ompi-4.1, ompi-5.0 or mpich-4, "
-      "speed=SDR, DDR, QDR, FDR10, FDR, EDR, HDR100, HDR, NDR200 or NDR (not of a preset) and, of "
+      "speed=SDR, DDR, QDR, FDR10, FDR, EDR, HDR100, HDR, NDR200 or NDR (not of a preset), of "
+      "two-level trees and presets rails=1 to 8 and, of "
       "files without cables, cables=1 to 254 and spines=1 to 254",
       option);
   return FALSE;
@@ -692,7 +736,7 @@ topo_fabric_make (TopoMachine *machine, const char *spec, const char *folder, GE
   g_auto (GStrv) fields = g_strsplit (spec + length, ",", -1);
   const char *text = fields[0] != NULL && fields[0][0] == ':' ? fields[0] + 1 : "";
   g_autofree char *argument = NULL;
-  SpecOptions options = { .cabling.rate = kind->rate };
+  SpecOptions options = { .cabling.rate = kind->rate, .rails = 1 };
   g_autofree char *library = NULL;
   const TopoCabling *cabling = &options.cabling;
   GString *canonical;
@@ -705,7 +749,7 @@ topo_fabric_make (TopoMachine *machine, const char *spec, const char *folder, GE
   library = options.library;
   if (*text != '\0')
     argument = kind->is_file ? topo_path_in (folder, text) : g_strdup (text);
-  machine->fabric = kind->make (machine, argument, cabling, error);
+  machine->fabric = kind->make (machine, argument, &options, error);
   if (machine->fabric == NULL)
     return FALSE;
   canonical = g_string_new (kind->kind);
@@ -717,6 +761,8 @@ topo_fabric_make (TopoMachine *machine, const char *spec, const char *folder, GE
     g_string_append_printf (canonical, ",cables=%u", cabling->cables);
   if (cabling->spines > 0)
     g_string_append_printf (canonical, ",spines=%u", cabling->spines);
+  if (options.rails > 1)
+    g_string_append_printf (canonical, ",rails=%u", options.rails);
   if (library != NULL)
     g_string_append_printf (canonical, ",library=%s", library);
   machine->spec = g_string_free (canonical, FALSE);

@@ -62,7 +62,7 @@ collective_of (const ModernSite *site, const ModernPoint *point, uint32_t rank, 
     op.recv_counts = counts;
     op.n_recv_counts = point->n_ranks;
   }
-  sim_collective_init (collective, site->machine, &op, point->n_ranks, rank, true);
+  sim_collective_init (collective, site->machine, &op, point->n_ranks, rank, true, NULL);
   return *point->variant == '\0' || sim_collective_force (collective, point->variant);
 }
 
