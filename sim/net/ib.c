@@ -583,7 +583,7 @@ ib_network_send (SimNetwork *base, const SimMessage *public, int64_t at_ps)
   if (net->contexts.capacity > 0 && !base->dynamic_connections)
     net->request[index].context =
         ib_contexts_connect (&net->contexts, public->source_rank, public->destination_rank,
-                             public->kind == SIM_MESSAGE_WRITE, net->fabric->ports[port].device,
+                             ib_pair_number (public), net->fabric->ports[port].device,
                              net->fabric->ports[net->tables->destination_port[destination]].device);
   message->packets_left = MAX (1, (payload_bytes + full_bytes - 1) / full_bytes);
   message->next = index;

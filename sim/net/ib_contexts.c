@@ -114,9 +114,9 @@ hold (IbContexts *contexts, uint32_t index)
 #define OF_CONNECTION (2 * IB_CONTEXT_SIDES)
 
 static uint32_t
-find (const IbContexts *contexts, uint32_t low, uint32_t high, bool rdma)
+find (const IbContexts *contexts, uint32_t low, uint32_t high, uint8_t number)
 {
-  uint64_t key = ((uint64_t) low << 32 | high) ^ (uint64_t) rdma << 63;
+  uint64_t key = ((uint64_t) low << 32 | high) ^ (uint64_t) number << 59;
   uint32_t slot;
 
   key = (key ^ key >> 29) * UINT64_C (0x9e3779b97f4a7c15);
@@ -124,7 +124,7 @@ find (const IbContexts *contexts, uint32_t low, uint32_t high, bool rdma)
   for (; contexts->slot[slot] != 0; slot = (slot + 1) & (contexts->n_slots - 1)) {
     const IbContext *end = &contexts->context[contexts->slot[slot] - 1];
 
-    if (end[0].rank == low && end[IB_CONTEXT_OTHER_END].rank == high && end[0].rdma == rdma)
+    if (end[0].rank == low && end[IB_CONTEXT_OTHER_END].rank == high && end[0].number == number)
       break;
   }
   return slot;
@@ -139,18 +139,18 @@ make_room (IbContexts *contexts)
   for (uint32_t index = 0; index < contexts->n_contexts; index += OF_CONNECTION) {
     const IbContext *end = &contexts->context[index];
 
-    contexts->slot[find (contexts, end[0].rank, end[IB_CONTEXT_OTHER_END].rank, end[0].rdma)] =
+    contexts->slot[find (contexts, end[0].rank, end[IB_CONTEXT_OTHER_END].rank, end[0].number)] =
         index + 1;
   }
 }
 
 static void
-add_end (IbContexts *contexts, uint32_t rank, uint32_t device, bool rdma)
+add_end (IbContexts *contexts, uint32_t rank, uint32_t device, uint8_t number)
 {
   for (uint32_t side = 0; side < IB_CONTEXT_SIDES; side++) {
     uint32_t index = contexts->n_contexts++;
 
-    contexts->context[index] = (IbContext){ .rank = rank, .device = device, .rdma = rdma };
+    contexts->context[index] = (IbContext){ .rank = rank, .device = device, .number = number };
     if (held_with (contexts, index)->n_held < contexts->capacity)
       hold (contexts, index);
   }
@@ -158,7 +158,7 @@ add_end (IbContexts *contexts, uint32_t rank, uint32_t device, bool rdma)
 
 uint32_t
 ib_contexts_connect (IbContexts *contexts, uint32_t source_rank, uint32_t destination_rank,
-                     bool rdma, uint32_t source_device, uint32_t destination_device)
+                     uint8_t number, uint32_t source_device, uint32_t destination_device)
 {
   bool is_low = source_rank < destination_rank;
   uint32_t low = is_low ? source_rank : destination_rank;
@@ -167,15 +167,15 @@ ib_contexts_connect (IbContexts *contexts, uint32_t source_rank, uint32_t destin
 
   if (contexts->n_contexts / 2 >= contexts->n_slots)
     make_room (contexts);
-  slot = find (contexts, low, high, rdma);
+  slot = find (contexts, low, high, number);
   if (contexts->slot[slot] == 0) {
     if (contexts->n_contexts + OF_CONNECTION > contexts->contexts_capacity) {
       contexts->contexts_capacity = MAX (FIRST_SLOTS, 2 * contexts->contexts_capacity);
       contexts->context = g_renew (IbContext, contexts->context, contexts->contexts_capacity);
     }
     contexts->slot[slot] = contexts->n_contexts + 1;
-    add_end (contexts, low, is_low ? source_device : destination_device, rdma);
-    add_end (contexts, high, is_low ? destination_device : source_device, rdma);
+    add_end (contexts, low, is_low ? source_device : destination_device, number);
+    add_end (contexts, high, is_low ? destination_device : source_device, number);
   }
   return contexts->slot[slot] - 1 + (is_low ? 0 : IB_CONTEXT_OTHER_END);
 }

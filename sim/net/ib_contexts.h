@@ -27,7 +27,8 @@ typedef struct {
   uint32_t rank;    /* at this end */
   uint32_t device;
   uint32_t newer, older; /* among those that are held; IB_NO_CONTEXT: the newest, the oldest */
-  bool is_held, rdma;
+  bool is_held;
+  uint8_t number; /* of the connection among those of the two ranks */
 } IbContext;
 
 _Static_assert(sizeof (IbContext) == 32, "those of one end are in one cache line");
@@ -61,7 +62,7 @@ void ib_contexts_dump (IbContexts *contexts, BaseDump *dump);
 /* The context for sending at the source's end of the connection of two ranks.  A connection that is
  * made while its adapters have room is held by them, as its set-up has just written it. */
 uint32_t ib_contexts_connect (IbContexts *contexts, uint32_t source_rank, uint32_t destination_rank,
-                              bool rdma, uint32_t source_device, uint32_t destination_device);
+                              uint8_t number, uint32_t source_device, uint32_t destination_device);
 
 /* From when on the adapter has the context that it needs now; not before now_ps, which must not be
  * before that of another use at this adapter.  It holds it then instead of the one that it used

@@ -213,10 +213,17 @@ typedef struct {
   uint32_t n_open;       /* congestion control: requests that are not forgotten */
   uint8_t ccti;
   uint8_t vl;
-  bool rdma;
+  uint8_t number; /* see ib_pair_number() */
 } IbPair;
 
 _Static_assert(sizeof (IbPair) == 48, "four pairs in three cache lines");
+
+/* Among the queue pairs from one rank to another. */
+static inline uint8_t
+ib_pair_number (const SimMessage *message)
+{
+  return (uint8_t) (message->rail << 1 | (message->kind == SIM_MESSAGE_WRITE));
+}
 
 typedef struct {
   PacketEngine engine; /* first: a SimNetwork * is an IbNetwork * */

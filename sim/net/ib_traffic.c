@@ -592,26 +592,26 @@ arrive (IbNetwork *net, uint32_t packet_index)
 #define FIRST_SLOTS 64u
 
 static inline uint32_t
-first_slot (const IbNetwork *net, uint32_t source_rank, uint32_t destination_rank, bool rdma)
+first_slot (const IbNetwork *net, uint32_t source_rank, uint32_t destination_rank, uint8_t number)
 {
   uint64_t key = (uint64_t) source_rank << 32 | destination_rank;
 
-  key ^= (uint64_t) rdma << 63;
+  key ^= (uint64_t) number << 59;
   key = (key ^ key >> 29) * UINT64_C (0x9e3779b97f4a7c15);
   return (uint32_t) (key >> 32) & (net->n_pair_slots - 1);
 }
 
 /* Where the pair is, or the free slot where it belongs. */
 static uint32_t
-find (const IbNetwork *net, uint32_t source_rank, uint32_t destination_rank, bool rdma)
+find (const IbNetwork *net, uint32_t source_rank, uint32_t destination_rank, uint8_t number)
 {
-  uint32_t slot = first_slot (net, source_rank, destination_rank, rdma);
+  uint32_t slot = first_slot (net, source_rank, destination_rank, number);
 
   for (; net->pair_slot[slot] != 0; slot = (slot + 1) & (net->n_pair_slots - 1)) {
     const IbPair *pair = &net->pair[net->pair_slot[slot] - 1];
 
     if (pair->source_rank == source_rank && pair->destination_rank == destination_rank &&
-        pair->rdma == rdma)
+        pair->number == number)
       break;
   }
   return slot;
@@ -658,27 +658,27 @@ make_room (IbNetwork *net)
     if (old[slot] != 0) {
       const IbPair *pair = &net->pair[old[slot] - 1];
 
-      net->pair_slot[find (net, pair->source_rank, pair->destination_rank, pair->rdma)] = old[slot];
+      net->pair_slot[find (net, pair->source_rank, pair->destination_rank, pair->number)] = old[slot];
     }
 }
 
 /* The pair of two ranks, made when there is none; indices of pairs without work
  * are invalid after this. */
 static uint32_t
-pair_get (IbNetwork *net, uint32_t source_rank, uint32_t destination_rank, bool rdma)
+pair_get (IbNetwork *net, uint32_t source_rank, uint32_t destination_rank, uint8_t number)
 {
   uint32_t slot, index;
 
   if (2 * net->n_paired >= net->n_pair_slots)
     make_room (net);
-  slot = find (net, source_rank, destination_rank, rdma);
+  slot = find (net, source_rank, destination_rank, number);
   if (net->pair_slot[slot] != 0)
     return net->pair_slot[slot] - 1;
   index = pool_take (&net->pairs, (void **) &net->pair, sizeof (IbPair), offsetof (IbPair, next));
   net->pair[index] = (IbPair){
     .source_rank = source_rank,
     .destination_rank = destination_rank,
-    .rdma = rdma,
+    .number = number,
     .head = PACKET_NONE,
     .tail = PACKET_NONE,
     .next = PACKET_NONE,
@@ -694,13 +694,13 @@ pair_drop (IbNetwork *net, uint32_t index)
 {
   const IbPair *dropped = &net->pair[index];
   uint32_t mask = net->n_pair_slots - 1;
-  uint32_t gap = find (net, dropped->source_rank, dropped->destination_rank, dropped->rdma);
+  uint32_t gap = find (net, dropped->source_rank, dropped->destination_rank, dropped->number);
 
   /* The pairs behind the free slot move up, except those that would then stand
    * before their own first slot. */
   for (uint32_t slot = (gap + 1) & mask; net->pair_slot[slot] != 0; slot = (slot + 1) & mask) {
     const IbPair *pair = &net->pair[net->pair_slot[slot] - 1];
-    uint32_t first = first_slot (net, pair->source_rank, pair->destination_rank, pair->rdma);
+    uint32_t first = first_slot (net, pair->source_rank, pair->destination_rank, pair->number);
 
     if (((slot - first) & mask) < ((slot - gap) & mask))
       continue;
@@ -925,7 +925,7 @@ post (IbNetwork *net, uint32_t index)
   IbAdapter *adapter = &net->adapter[net->fabric->ports[port].device];
   int64_t start_ps = MAX (net->engine.now_ps, adapter->post_ps);
   uint32_t pair_index = pair_get (net, public->source_rank, public->destination_rank,
-                                  public->kind == SIM_MESSAGE_WRITE);
+                                  ib_pair_number (public));
   IbPair *pair = &net->pair[pair_index];
 
   adapter->post_ps = start_ps + message_gap_ps (net);

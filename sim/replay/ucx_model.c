@@ -291,7 +291,7 @@ choose_transport (const SimUcxSituation *situation)
 static double
 zcopy_threshold (const Lane *lane, const Rules *rules, double copy)
 {
-  return copy > lane->ns_per_byte ? rules->register_ns / (copy - lane->ns_per_byte) : INFINITY;
+  return copy > lane->ns_per_byte ? rules->register_ns / (copy - lane->ns_per_byte) : (double) INFINITY;
 }
 
 /* From where a rendezvous, with the control messages that it needs, is as fast as the eager ways.
@@ -310,7 +310,7 @@ rendezvous_threshold (const Lane *lane, const Rules *rules, double copy, uint32_
       rules->bias * (registered_ns + messages_ns) - rules->register_ns - lane->post_ns;
   double saved = slowest - rules->bias * lane->ns_per_byte / n_rails;
 
-  return fixed_ns > 0 && saved > 0 ? fmax (fixed_ns / saved, segment_bytes) : INFINITY;
+  return fixed_ns > 0 && saved > 0 ? fmax (fixed_ns / saved, segment_bytes) : (double) INFINITY;
 }
 
 /* The last size below a threshold, which is the first of the next way. */
@@ -793,7 +793,7 @@ fastest_limits_between (const SimUcxSituation *situation, const Rules *rules, co
                         const Lane *reader, uint32_t n_rails, SimUcxLimits *limits)
 {
   Choice choice = choice_new (situation, rules);
-  Lane rails[MAX_RAILS];
+  Lane rails[MAX_RAILS] = { { 0 } };
 
   if (reader == NULL)
     n_rails = 0;
