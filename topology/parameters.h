@@ -79,6 +79,7 @@ typedef struct {
     int64_t direct_overhead_ps;  /* processor time to write one descriptor of a direct collective */
     uint64_t envelope_bytes;     /* software header in the first payload */
     uint64_t collectives;        /* TopoCollectives */
+    uint64_t algorithm;          /* forced, in no file: sim_collective_named(); 0: by the rules */
     uint64_t immediate_bytes;    /* largest message sent from the look-aside descriptor */
     uint64_t eager_bytes;        /* largest eager message */
     uint64_t e_split_bytes;      /* rendezvous data to the E neighbour is split from here on */
