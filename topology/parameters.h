@@ -111,6 +111,7 @@ typedef struct {
     uint64_t library;            /* TopoLibrary */
     uint64_t collectives;        /* TopoCollectives */
     int64_t datatype_block_ps;   /* in a collective: of a block of a derived datatype */
+    uint64_t algorithm;          /* forced, in no file: sim_collective_named(); 0: by the rules */
     uint64_t immediate_bytes;    /* largest message sent from the look-aside descriptor */
     uint64_t eager_bytes;        /* largest eager message */
     uint64_t e_split_bytes;      /* rendezvous data to the E neighbour is split from here on */

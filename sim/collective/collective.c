@@ -113,8 +113,9 @@ sim_collective_choose (SimCollective *collective, const TopoMachine *machine, bo
 {
   const TopoParameters *parameters = &machine->parameters;
   const Traits *it = &traits[collective->kind];
-  bool network =
-      parameters->collective.in_network && parameters->mpi.collectives == TOPO_COLLECTIVES_BGQ;
+  const SimAlgorithm *forced = sim_named_algorithm (collective, parameters->mpi.algorithm);
+  bool network = forced == NULL && parameters->collective.in_network &&
+                 parameters->mpi.collectives == TOPO_COLLECTIVES_BGQ;
   SimChoice choice;
 
   collective->method = SIM_COLLECTIVE_STEPS;
@@ -129,7 +130,8 @@ sim_collective_choose (SimCollective *collective, const TopoMachine *machine, bo
   if (collective->method != SIM_COLLECTIVE_STEPS)
     return;
 
-  choice = sim_choose_algorithm (collective, parameters->mpi.collectives);
+  choice = forced != NULL ? sim_choose (forced)
+                          : sim_choose_algorithm (collective, parameters->mpi.collectives);
   if (choice.stages != NULL) {
     sim_stages_set (collective, choice.stages);
     return;

@@ -103,10 +103,10 @@ void sim_collective_init (SimCollective *collective, const TopoMachine *machine,
 void
 sim_collective_choose (SimCollective *collective, const TopoMachine *machine, bool whole_partition);
 
-/* Takes the algorithm of this name, as Open MPI's parameters coll_tuned_*_algorithm have them, without
- * segments, whatever the rules chose.  False, and nothing changes: none of this kind has the name, it
- * cannot serve so many ranks, or there is nothing to do. */
-bool sim_collective_force (SimCollective *collective, const char *algorithm);
+/* The number of an algorithm of this kind of collective, as Open MPI's parameters
+ * coll_tuned_KIND_algorithm name it; 0: there is none.  As mpi.algorithm of a machine it is taken,
+ * without segments, whatever the rules say, where it can serve so many ranks. */
+uint32_t sim_collective_named (TraceOpKind kind, const char *name);
 
 /* Why a call does not fit a communicator of n_ranks: a list of counts of another length, a root or
  * a neighbour that is no rank of it.  NULL when it fits; the caller frees. */

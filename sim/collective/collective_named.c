@@ -61,21 +61,20 @@ can_serve (const SimAlgorithm *algorithm, uint32_t n_ranks)
   return algorithm != &sim_allgather_neighbor || n_ranks % 2 == 0;
 }
 
-bool
-sim_collective_force (SimCollective *collective, const char *algorithm)
+uint32_t
+sim_collective_named (TraceOpKind kind, const char *name)
 {
-  if (collective->method == SIM_COLLECTIVE_NOTHING)
-    return false;
-  for (gsize i = 0; i < G_N_ELEMENTS (named); i++)
-    if (named[i].kind == collective->kind && strcmp (named[i].name, algorithm) == 0 &&
-        can_serve (named[i].algorithm, collective->n_ranks)) {
-      collective->method = SIM_COLLECTIVE_STEPS;
-      collective->algorithm = named[i].algorithm;
-      collective->second = NULL;
-      collective->segment_bytes = collective->second_segment_bytes = 0;
-      collective->n_first_steps = 0;
-      collective->n_steps = collective->algorithm->n_steps (collective);
-      return true;
-    }
-  return false;
+  for (uint32_t i = 0; i < G_N_ELEMENTS (named); i++)
+    if (named[i].kind == kind && strcmp (named[i].name, name) == 0)
+      return i + 1;
+  return 0;
+}
+
+const SimAlgorithm *
+sim_named_algorithm (const SimCollective *collective, uint64_t number)
+{
+  if (number == 0 || number > G_N_ELEMENTS (named) || named[number - 1].kind != collective->kind ||
+      !can_serve (named[number - 1].algorithm, collective->n_ranks))
+    return NULL;
+  return named[number - 1].algorithm;
 }

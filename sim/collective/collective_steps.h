@@ -202,6 +202,11 @@ sim_step_reducing (SimStep step)
   return step;
 }
 
+/* --- collective_named.c --- */
+
+/* The algorithm of a number of sim_collective_named(); NULL: it is not for this call. */
+const SimAlgorithm *sim_named_algorithm (const SimCollective *collective, uint64_t number);
+
 /* --- collective_rules.c: the choice of an algorithm --- */
 
 /* Where `second` is set, the call is made of two others with rank 0 as root:

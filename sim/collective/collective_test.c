@@ -269,15 +269,16 @@ test_direct_bytes (void)
 
 /* --- By name --- */
 
-/* A call of 16 bytes on n ranks without a collective network. */
+/* A call of 16 bytes on n ranks of a machine with a collective network. */
 static SimCollective
-call_of (TraceOpKind kind, uint32_t n)
+call_of (TraceOpKind kind, uint32_t n, uint32_t algorithm)
 {
-  TopoMachine machine = machine_with (false);
+  TopoMachine machine = machine_with (true);
   const TraceOp op = { .kind = kind, .comm = TRACE_COMM_WORLD, .bytes = 16, .recv_bytes = 16 };
   SimCollective collective;
 
-  sim_collective_init (&collective, &machine, &op, n, 0, true);
+  machine.parameters.mpi.algorithm = algorithm;
+  sim_collective_init (&collective, &machine, &op, n, 0, true, NULL);
   return collective;
 }
 
@@ -288,7 +289,7 @@ test_algorithms_by_name (void)
     TraceOpKind kind;
     uint32_t n;
     const char *name;
-    const SimAlgorithm *algorithm; /* NULL: refused */
+    const SimAlgorithm *algorithm; /* NULL: by the rules */
   } cases[] = {
     { TRACE_OP_ALLTOALL, 16, "linear", &sim_alltoall_linear },
     { TRACE_OP_ALLTOALL, 16, "pairwise", &sim_alltoall_pairwise_ring },
@@ -303,18 +304,23 @@ test_algorithms_by_name (void)
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
-    SimCollective collective = call_of (cases[i].kind, cases[i].n);
-    const SimAlgorithm *by_rules = collective.algorithm;
+    uint32_t algorithm = sim_collective_named (cases[i].kind, cases[i].name);
+    SimCollective collective = call_of (cases[i].kind, cases[i].n, algorithm);
+    SimCollective by_rules = call_of (cases[i].kind, cases[i].n, 0);
 
-    g_assert_true (sim_collective_force (&collective, cases[i].name) ==
-                   (cases[i].algorithm != NULL));
-    if (cases[i].algorithm == NULL)
-      g_assert_true (collective.algorithm == by_rules);
-    else {
+    if (cases[i].algorithm == NULL) {
+      g_assert_cmpint (collective.method, ==, by_rules.method);
+      g_assert_true (collective.algorithm == by_rules.algorithm);
+    } else {
+      g_assert_cmpint (collective.method, ==, SIM_COLLECTIVE_STEPS);
       g_assert_true (collective.algorithm == cases[i].algorithm);
       g_assert_cmpuint (collective.n_steps, ==, cases[i].algorithm->n_steps (&collective));
     }
   }
+  /* Other kinds go on by the rules. */
+  g_assert_cmpint (
+      call_of (TRACE_OP_BARRIER, 16, sim_collective_named (TRACE_OP_BCAST, "knomial")).method, ==,
+      SIM_COLLECTIVE_HARDWARE);
 }
 
 int

@@ -98,7 +98,7 @@ uint32_t *modern_nodes_parse (const char *text, uint32_t n_nodes);
 
 /* modern_programs.c */
 
-/* A set's machine, ready for runs. */
+/* A set's machine, ready for runs.  Its parameters have the forced algorithm of the last point. */
 typedef struct {
   const ModernSet *set;
   TopoMachine *machine;

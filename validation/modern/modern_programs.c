@@ -45,9 +45,8 @@ modern_site_free (ModernSite *site)
 
 /* --- Collectives --- */
 
-/* A rank's part in a call; false: the forced algorithm is not known.  counts[n_ranks] is room for those
- * of a reduce-scatter. */
-static bool
+/* A rank's part in a call.  counts[n_ranks] is room for those of a reduce-scatter. */
+static void
 collective_of (const ModernSite *site, const ModernPoint *point, uint32_t rank, uint64_t *counts,
                SimCollective *collective)
 {
@@ -63,7 +62,6 @@ collective_of (const ModernSite *site, const ModernPoint *point, uint32_t rank, 
     op.n_recv_counts = point->n_ranks;
   }
   sim_collective_init (collective, site->machine, &op, point->n_ranks, rank, true, NULL);
-  return *point->variant == '\0' || sim_collective_force (collective, point->variant);
 }
 
 static void
@@ -73,49 +71,20 @@ append_message (GString *text, uint32_t rank, const char *call, uint32_t peer, u
                           BYTE_TYPE);
 }
 
-/* The messages of a rank. */
 static void
-append_steps (GString *text, uint32_t rank, const SimCollective *collective)
+append_call (GString *text, const ModernPoint *point, uint32_t rank)
 {
-  bool pending = false;
-
-  for (uint32_t at = 0; at < collective->n_steps; at++) {
-    SimStep step = sim_collective_step (collective, at);
-
-    if (step.recv_from != TOPO_NONE && step.recv_from != rank)
-      append_message (text, rank, "irecv", step.recv_from, step.recv_bytes);
-    if (step.send_to != TOPO_NONE && step.send_to != rank)
-      append_message (text, rank, "isend", step.send_to, step.send_bytes);
-    pending |= (step.recv_from != TOPO_NONE && step.recv_from != rank) ||
-               (step.send_to != TOPO_NONE && step.send_to != rank);
-    if (pending && (step.wait || at + 1 == collective->n_steps)) {
-      g_string_append_printf (text, "%u waitall\n", rank);
-      pending = false;
-    }
-  }
+  if (study_append_collective (text, point->test->kind, rank, point->bytes))
+    return;
+  g_assert (point->test->kind == TRACE_OP_REDUCE_SCATTER);
+  g_string_append_printf (text, "%u reducescatter", rank);
+  for (uint32_t other = 0; other < point->n_ranks; other++)
+    g_string_append_printf (text, " %" G_GUINT64_FORMAT, point->bytes);
+  g_string_append_printf (text, " 0 %d\n", BYTE_TYPE);
 }
 
 static void
-append_call (GString *text, const ModernSite *site, const ModernPoint *point, uint32_t rank,
-             uint64_t *counts)
-{
-  SimCollective collective;
-
-  if (*point->variant != '\0') {
-    collective_of (site, point, rank, counts, &collective);
-    append_steps (text, rank, &collective);
-  } else if (point->test->kind == TRACE_OP_REDUCE_SCATTER) {
-    g_string_append_printf (text, "%u reducescatter", rank);
-    for (uint32_t other = 0; other < point->n_ranks; other++)
-      g_string_append_printf (text, " %" G_GUINT64_FORMAT, point->bytes);
-    g_string_append_printf (text, " 0 %d\n", BYTE_TYPE);
-  } else
-    study_append_collective (text, point->test->kind, rank, point->bytes);
-}
-
-static void
-append_calls (GString *text, const ModernSite *site, const ModernPoint *point, uint32_t rank,
-              bool second, uint64_t *counts)
+append_calls (GString *text, const ModernPoint *point, uint32_t rank, bool second)
 {
   /* A measured barrier follows another one at once. */
   bool between = point->test->kind != TRACE_OP_BARRIER;
@@ -124,7 +93,7 @@ append_calls (GString *text, const ModernSite *site, const ModernPoint *point, u
   for (uint32_t call = 0; call < n_calls; call++) {
     if (between)
       g_string_append_printf (text, "%u barrier\n", rank);
-    append_call (text, site, point, rank, counts);
+    append_call (text, point, rank);
   }
   if (between && !second)
     g_string_append_printf (text, "%u barrier\n", rank);
@@ -162,11 +131,10 @@ n_iterations (const ModernPoint *point, bool second)
 }
 
 static char *
-program_text (const ModernSite *site, const ModernPoint *point, bool second)
+program_text (const ModernPoint *point, bool second)
 {
   GString *text = g_string_new (NULL);
   uint32_t n_pairs = point->n_ranks / 2;
-  g_autofree uint64_t *counts = g_new0 (uint64_t, point->n_ranks);
 
   for (uint32_t rank = 0; rank < point->n_ranks; rank++) {
     bool first = rank < n_pairs;
@@ -174,7 +142,7 @@ program_text (const ModernSite *site, const ModernPoint *point, bool second)
 
     g_string_append_printf (text, "%u init\n", rank);
     if (point->test->program >= MODERN_COLLECTIVE)
-      append_calls (text, site, point, rank, second, counts);
+      append_calls (text, point, rank, second);
     else {
       g_string_append_printf (text, "%u barrier\n", rank);
       for (uint32_t i = 0; i < n_iterations (point, second); i++)
@@ -184,6 +152,16 @@ program_text (const ModernSite *site, const ModernPoint *point, bool second)
     g_string_append_printf (text, "%u finalize\n", rank);
   }
   return g_string_free (text, FALSE);
+}
+
+/* Sets the forced algorithm of the point; false: it is not known. */
+static bool
+force (const ModernSite *site, const ModernPoint *point)
+{
+  uint32_t number = sim_collective_named (point->test->kind, point->variant);
+
+  site->machine->parameters.mpi.algorithm = number;
+  return number != 0 || *point->variant == '\0' || point->test->program < MODERN_COLLECTIVE;
 }
 
 double
@@ -197,12 +175,13 @@ modern_point_packets (const ModernSite *site, const ModernPoint *point)
   if (point->test->program < MODERN_COLLECTIVE)
     return packets * WINDOW * (2 * FIRST_CALLS + CALLS) * point->n_ranks /
            (point->test->program == MODERN_ONE_WAY ? 2 : 1);
+  if (!force (site, point))
+    return (double) INFINITY;
   counts = g_new0 (uint64_t, point->n_ranks);
   for (uint32_t rank = 0; rank < point->n_ranks; rank++) {
     SimCollective collective;
 
-    if (!collective_of (site, point, rank, counts, &collective))
-      return (double) INFINITY;
+    collective_of (site, point, rank, counts, &collective);
     for (uint32_t at = 0; at < collective.n_steps; at++) {
       SimStep step = sim_collective_step (&collective, at);
 
@@ -264,10 +243,11 @@ iteration_ps (const ModernSite *site, const ModernPoint *point, GError **error)
   g_autofree int64_t *end_ps = g_new (int64_t, 2 * n);
   double sum_ps = 0, most_ps = 0;
 
+  force (site, point);
   if (!place (site, point, node, core, error))
     return (double) NAN;
   for (uint32_t second = 0; second < 2; second++) {
-    g_autofree char *text = program_text (site, point, second > 0);
+    g_autofree char *text = program_text (point, second > 0);
 
     if (!validation_replay_ends (text, site->machine, site->paths, n, node, core,
                                  end_ps + second * n, error))
