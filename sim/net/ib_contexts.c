@@ -116,7 +116,8 @@ hold (IbContexts *contexts, uint32_t index)
 static uint32_t
 find (const IbContexts *contexts, uint32_t low, uint32_t high, uint8_t number)
 {
-  uint64_t key = ((uint64_t) low << 32 | high) ^ (uint64_t) number << 59;
+  uint64_t key = ((uint64_t) low << 32 | high) ^
+                 ((uint64_t) (number & 1) << 63 | (uint64_t) (number >> 1) << 58);
   uint32_t slot;
 
   key = (key ^ key >> 29) * UINT64_C (0x9e3779b97f4a7c15);

@@ -596,7 +596,7 @@ first_slot (const IbNetwork *net, uint32_t source_rank, uint32_t destination_ran
 {
   uint64_t key = (uint64_t) source_rank << 32 | destination_rank;
 
-  key ^= (uint64_t) number << 59;
+  key ^= (uint64_t) (number & 1) << 63 | (uint64_t) (number >> 1) << 58;
   key = (key ^ key >> 29) * UINT64_C (0x9e3779b97f4a7c15);
   return (uint32_t) (key >> 32) & (net->n_pair_slots - 1);
 }

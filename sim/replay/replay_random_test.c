@@ -253,6 +253,12 @@ check_wait_is_what_is_left (bool fabric)
   program.f.machine->parameters.ompi.fragment_overhead_ps = 0;
   program.f.machine->parameters.ompi.registration_ps = 0;
   program.f.machine->parameters.ompi.registration_page_ps = 0;
+  program.f.machine->parameters.ucx.post_ps = 0;
+  program.f.machine->parameters.ucx.receive_ps = 0;
+  program.f.machine->parameters.ucx.completion_ps = 0;
+  program.f.machine->parameters.ucx.registration_ps = 0;
+  program.f.machine->parameters.ucx.single_copy_overhead_ps = 0;
+  program.f.machine->parameters.ucx.copy_bandwidth_Bps = 0;
   program.f.machine->parameters.mpi.async_progress = false;
   program.f.machine->parameters.mpi.send_overhead_ps = 0;
   program.f.machine->parameters.mpi.receive_overhead_ps = 0;

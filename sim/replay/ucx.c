@@ -73,6 +73,7 @@ typedef struct {
   bool synchronous; /* the sender is told when it has matched */
 
   /* the sender's */
+  bool told, completed; /* ATS, and the adapter's completion of zcopy, are known */
   bool sent;
   uint64_t next_bytes;         /* where the next fragment begins */
   uint64_t acknowledged_bytes; /* of zcopy */
@@ -426,6 +427,20 @@ work_begins (SimReplay *replay G_GNUC_UNUSED, const SimWork *work G_GNUC_UNUSED,
 {
 }
 
+/* The sender's part may be over: all is on its way, the adapter has told of what it reads, and the
+ * receiver of what it has to tell. */
+static void
+sender_check (SimReplay *replay, uint32_t transfer, int64_t at_ps)
+{
+  const Message *it = message_of (replay, transfer);
+  uint64_t bytes = sim_transfer_at (replay, transfer)->bytes;
+
+  if (it->way == WAY_RENDEZVOUS ? it->told
+                                : it->next_bytes == bytes && (it->told || !it->synchronous) &&
+                                      (it->way != WAY_ZCOPY || it->completed))
+    send_over (replay, transfer, at_ps);
+}
+
 /* A fragment is on its way: the next one, or the end of the sender's part. */
 static void
 fragment_sent (SimReplay *replay, uint32_t transfer, uint64_t bytes, int64_t at_ps)
@@ -441,8 +456,8 @@ fragment_sent (SimReplay *replay, uint32_t transfer, uint64_t bytes, int64_t at_
                              .transfer = transfer,
                              .bytes = fragment_bytes (replay, transfer, it->next_bytes) },
                   SIM_TURN_NEXT);
-  else if (it->way != WAY_ZCOPY && !it->synchronous)
-    send_over (replay, transfer, at_ps);
+  else
+    sender_check (replay, transfer, at_ps);
 }
 
 static void
@@ -480,7 +495,13 @@ work_ends (SimReplay *replay, uint32_t rank G_GNUC_UNUSED, const SimWork *work, 
     receiver_check (replay, transfer, at_ps);
     break;
   case WORK_TOLD:
-  case WORK_COMPLETION: send_over (replay, transfer, at_ps); break;
+    it->told = true;
+    sender_check (replay, transfer, at_ps);
+    break;
+  case WORK_COMPLETION:
+    it->completed = true;
+    sender_check (replay, transfer, at_ps);
+    break;
   }
 }
 
@@ -600,7 +621,7 @@ acknowledged (SimReplay *replay, const SimProtocolEvent *event)
   }
   it = message_of (replay, transfer);
   it->acknowledged_bytes += event->bytes;
-  if (it->acknowledged_bytes == sim_transfer_at (replay, transfer)->bytes && !it->synchronous)
+  if (it->acknowledged_bytes == sim_transfer_at (replay, transfer)->bytes)
     sim_work_arrived (replay, event->rank, transfer, WORK_COMPLETION, 0);
 }
 

@@ -719,7 +719,7 @@ append_notes (const Kind *kind, const TopoFabric *fabric, const TopoNode *node, 
 
   for (; note->key != NULL; note++)
     g_array_append_vals (notes, note, 1);
-  if (kind->notes == NULL && generation->newest_slots > 0) {
+  if (kind->notes == NULL && !kind->has_own_node && generation->newest_slots > 0) {
     uint32_t slot = node->processor != NULL
                         ? MIN (node->processor->newest_slots, generation->newest_slots)
                         : generation->newest_slots;
@@ -913,7 +913,10 @@ topo_machine_assumptions (const TopoMachine *machine, GPtrArray *lines)
     link_Bps = bandwidth_Bps;
   }
   if (machine->node_by_default)
-    newer = newer_adapter (fabric, MAX (kind->newest_speed, speed_of (fabric)), fastest);
+    newer = newer_adapter (fabric,
+                           kind->has_own_node ? kind->newest_speed
+                                              : MAX (kind->newest_speed, speed_of (fabric)),
+                           fastest);
   if (topo_machine_assumes_node (machine))
     g_ptr_array_add (lines,
                      g_strdup_printf ("node: %s (assumed): %u cores, two of %s; "

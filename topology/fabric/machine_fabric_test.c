@@ -124,6 +124,9 @@ test_print_survives (Files *files, gconstpointer unused G_GNUC_UNUSED)
     layered,
     "systemg:4,routes=layers:opensm:minhop",
     "fattree:4x3,node=genoa",
+    "edr:40",
+    "hdr100:4,node=rome,library=mpich-4",
+    "fattree:2x2,rails=4,speed=HDR,library=ompi-1.3",
     threads,
   };
 
@@ -158,6 +161,9 @@ test_canonical_spec (void)
       "dragonflyplus:3x2x2:2,speed=EDR,routes=updn" },
     { "stampede:8,node=harpertown", "stampede:8,node=harpertown" },
     { "fattree:4x4,threads=1,node=rome", "fattree:4x4,node=rome" },
+    { "edr:16,node=broadwell,rails=1", "edr:16" },
+    { "hdr:16,node=rome,library=ompi-5.0,rails=2", "hdr:16,rails=2,library=ompi-5.0,node=rome" },
+    { "fattree:4x4,speed=HDR,node=icelake", "fattree:4x4,speed=HDR" },
   };
 
   for (gsize at = 0; at < G_N_ELEMENTS (cases); at++) {
@@ -328,8 +334,8 @@ test_sandybridge (void)
   }
 }
 
-/* The node of 2008 (Xeon E5462) is the default of trees and files; System G had it, and Stampede its own.
- * QDR is of 2008, FDR of 2011; 0x1013 is ConnectX-4 and 0x673c ConnectX with QDR (pci.ids).  PCIe 2 x8
+/* The node of 2008 (Xeon E5462) is the default of trees and files up to QDR, later ones have one of their
+ * years; System G and Stampede have their own.  QDR is of 2008, FDR of 2011; 0x1013 is ConnectX-4 and 0x673c ConnectX with QDR (pci.ids).  PCIe 2 x8
  * carries 3.25 GB/s, a 4x FDR link 14.0625 * 4 * 64 / 66 / 8 = 6.8 GB/s, and a 4x QDR link 4 GB/s. */
 static void
 test_assumptions (Files *files, gconstpointer unused G_GNUC_UNUSED)
@@ -344,13 +350,14 @@ test_assumptions (Files *files, gconstpointer unused G_GNUC_UNUSED)
     { "fattree3:4", NULL, NULL, true, false, false, false },
     { "fattree:2x2:1,node=harpertown", NULL, NULL, false, false, false, false },
     { "fattree:2x2:1,node=sandybridge", NULL, NULL, false, false, false, false },
-    { "fattree:2x2:1,speed=FDR", NULL, NULL, true, true, false, true },
+    { "fattree:2x2:1,speed=FDR", NULL, NULL, true, false, false, true },
     { "systemg:4,speed=EDR", NULL, NULL, false, true, false, true },
     { "stampede:4,speed=HDR", NULL, NULL, false, true, false, true },
-    { "dragonflyplus:2x1x1:1", NULL, NULL, true, true, false, true },
+    { "dragonflyplus:2x1x1:1", NULL, NULL, true, false, false, false },
+    { "edr:2", NULL, NULL, true, false, false, false },
     { NULL, "4xQDR", "4xQDR", true, false, false, false },
     { NULL, "4xQDR", "4xSDR", true, false, false, false },
-    { NULL, "4xQDR", "4xFDR", true, true, false, true },
+    { NULL, "4xQDR", "4xFDR", true, false, false, true },
     { NULL, "alpha HCA-1", "alpha mlx5_0", true, true, false, false },
     { NULL, "Ca 1 \"H-0000000000000020", "devid=0x1013\nCa 1 \"H-0000000000000020", true, true,
       false, false },
@@ -376,7 +383,7 @@ test_assumptions (Files *files, gconstpointer unused G_GNUC_UNUSED)
     all = g_strjoinv ("\n", (char **) lines->pdata);
     g_test_message ("%u: %s", (guint) at, all);
     g_assert_true (topo_machine_assumes_node (machine) == cases[at].node);
-    g_assert_true ((strstr (all, "node: harpertown (assumed)") != NULL) == cases[at].node);
+    g_assert_true ((strstr (all, " (assumed): ") != NULL) == cases[at].node);
     g_assert_true ((strstr (all, "newer than the node") != NULL) == cases[at].newer);
     g_assert_true ((strstr (all, "[memory]: ") != NULL) == cases[at].memory);
     g_assert_true ((strstr (all, "hca.pcie_bandwidth: ") != NULL) == cases[at].pcie);
@@ -435,6 +442,99 @@ test_generations (Files *files, gconstpointer unused G_GNUC_UNUSED)
   g_assert_null (strstr (shown, "Quantum"));
 }
 
+/* One switch, two levels, three levels; every level with as many cables up as down. */
+static void
+test_clusters (void)
+{
+  static const struct {
+    const char *spec;
+    uint32_t n_nodes, n_hosts, n_switches, n_links;
+  } cases[] = {
+    { "edr:36", 36, 36, 2, 2 * (36 + 36) },                     /* a spine that nothing needs */
+    { "edr:37", 37, 54, 3 + 2, 2 * (3 * 18 + 3 * 18) },         /* nine cables to each */
+    { "edr:648", 648, 648, 36 + 18, 2 * (648 + 648) },          /* one */
+    { "edr:649", 649, 11664, 1620, 2 * 3 * 11664 },             /* 36^3 / 4 */
+    { "ndr:65", 65, 96, 3 + 2, 2 * (96 + 96) },                 /* 64 ports */
+    { "hdr100:81", 81, 120, 3 + 2, 2 * (120 + 120) },           /* 80 */
+    { "hdr:12,rails=4", 12, 15, 3 + 2, 2 * (3 * 20 + 3 * 20) }, /* five nodes on a leaf */
+  };
+
+  for (gsize at = 0; at < G_N_ELEMENTS (cases); at++) {
+    g_autoptr (TopoMachine) machine = topo_testing_machine (cases[at].spec, 0);
+
+    g_test_message ("%s", cases[at].spec);
+    g_assert_cmpuint (topo_shape_nodes (&machine->shape), ==, cases[at].n_nodes);
+    g_assert_cmpuint (machine->fabric->n_hosts, ==, cases[at].n_hosts);
+    g_assert_cmpuint (machine->fabric->n_switches, ==, cases[at].n_switches);
+    g_assert_cmpuint (machine->fabric->n_links, ==, cases[at].n_links);
+  }
+}
+
+/* What belongs together comes together: links, adapter, the older one's PCIe, node and library. */
+static void
+test_cluster_parts (void)
+{
+  static const struct {
+    const char *spec, *node;
+    uint64_t library, model, pcie_Bps, mtu_bytes;
+  } cases[] = {
+    { "qdr:2", "westmere", TOPO_LIBRARY_OMPI41, TOPO_CONNECTX2, 3250000000, 2048 },
+    { "fdr:2", "sandybridge", TOPO_LIBRARY_OMPI41, TOPO_CONNECTX3, 6400000000, 2048 },
+    { "edr:2", "broadwell", TOPO_LIBRARY_OMPI41, TOPO_CONNECTX4, 14100000000, 4096 },
+    { "hdr100:2", "cascadelake", TOPO_LIBRARY_OMPI41, TOPO_CONNECTX6, 14100000000, 4096 },
+    { "hdr:2", "icelake", TOPO_LIBRARY_OMPI41, TOPO_CONNECTX6, 28200000000, 4096 },
+    { "hdr:2,node=cascadelake", "cascadelake", TOPO_LIBRARY_OMPI41, TOPO_CONNECTX6, 14100000000,
+      4096 },
+    { "ndr:2,library=mpich-4", "sapphirerapids", TOPO_LIBRARY_MPICH4, TOPO_CONNECTX7, 56400000000,
+      4096 },
+    { "ndr200:2,node=rome", "rome", TOPO_LIBRARY_OMPI41, TOPO_CONNECTX7, 28200000000, 4096 },
+    { "fattree:2x2:1,speed=EDR", "broadwell", TOPO_LIBRARY_OMPI41, TOPO_CONNECTX4, 14100000000,
+      4096 },
+    { "fattree:2x2:1,speed=FDR", "sandybridge", TOPO_LIBRARY_OMPI13, TOPO_CONNECTX3, 6400000000,
+      2048 },
+    { "fattree:2x2:1", "harpertown", TOPO_LIBRARY_OMPI13, TOPO_CONNECTX2, 3250000000, 2048 },
+  };
+
+  for (gsize at = 0; at < G_N_ELEMENTS (cases); at++) {
+    g_autoptr (TopoMachine) machine = topo_testing_machine (cases[at].spec, 0);
+    const TopoParameters *parameters = &machine->parameters;
+
+    g_test_message ("%s", cases[at].spec);
+    g_assert_cmpstr (machine->node->source, ==, cases[at].node);
+    g_assert_cmpuint (parameters->mpi.library, ==, cases[at].library);
+    g_assert_cmpuint (parameters->hca.model, ==, cases[at].model);
+    g_assert_cmpuint (parameters->hca.pcie_bandwidth_Bps, ==, cases[at].pcie_Bps);
+    g_assert_cmpuint (parameters->ib.mtu_bytes, ==, cases[at].mtu_bytes);
+    g_assert_cmpuint (parameters->mpi.collectives, ==,
+                      cases[at].library == TOPO_LIBRARY_OMPI13   ? TOPO_COLLECTIVES_OMPI13
+                      : cases[at].library == TOPO_LIBRARY_MPICH4 ? TOPO_COLLECTIVES_MPICH4
+                                                                 : TOPO_COLLECTIVES_OMPI41);
+  }
+}
+
+/* A library brings its keys, those of a file beat it wherever they stand, and another one sets them
+ * back; what does not go with it stays. */
+static void
+test_library (Files *files, gconstpointer unused G_GNUC_UNUSED)
+{
+  g_autoptr (TopoMachine) machine =
+      machine_of_text (files,
+                       "[machine]\nspec = edr:2\n[ucx]\npost = 91 ns\n[hca]\nmessage_gap = 7 ns\n"
+                       "[mpi]\nsm_lines = 5\nlibrary = ompi-5.0\n",
+                       NULL, NULL);
+
+  g_assert_nonnull (machine);
+  g_assert_cmpint (machine->parameters.ucx.post_ps, ==, 91000);
+  g_assert_cmpuint (machine->parameters.ompi.sm_lines, ==, 5);
+  g_assert_cmpuint (machine->parameters.ucx.version, ==, 16);
+  g_assert_cmpuint (machine->parameters.mpi.collectives, ==, TOPO_COLLECTIVES_OMPI50);
+  g_assert_true (topo_parameters_set (&machine->parameters, "mpi.library", "ompi-1.3", NULL));
+  g_assert_cmpint (machine->parameters.ucx.post_ps, ==, 80000);
+  g_assert_cmpuint (machine->parameters.ompi.sm_lines, ==, 0);
+  g_assert_cmpuint (machine->parameters.mpi.collectives, ==, TOPO_COLLECTIVES_OMPI13);
+  g_assert_cmpint (machine->parameters.hca.message_gap_ps, ==, 7000);
+}
+
 /* Nothing is assumed of what a machine file states. */
 static void
 test_stated (Files *files, gconstpointer unused G_GNUC_UNUSED)
@@ -444,7 +544,7 @@ test_stated (Files *files, gconstpointer unused G_GNUC_UNUSED)
   g_autoptr (TopoMachine) machine =
       machine_of_text (files,
                        "[machine]\nspec = fattree:2x2:1,speed=FDR\nnode = sandybridge\n"
-                       "[hca]\npcie_bandwidth = 6.4 GB/s\n[memory]\nbandwidth = 40 GB/s\n",
+                       "[hca]\npcie_bandwidth = 6.5 GB/s\n[memory]\nbandwidth = 40 GB/s\n",
                        NULL, &error);
 
   g_assert_no_error (error);
@@ -552,6 +652,8 @@ main (int argc, char *argv[])
   g_test_init (&argc, &argv, NULL);
   g_test_add ("/topology/machine-fabric/print", Files, NULL, files_set_up, test_print_survives,
               files_tear_down);
+  g_test_add_func ("/topology/machine-fabric/clusters", test_clusters);
+  g_test_add_func ("/topology/machine-fabric/cluster-parts", test_cluster_parts);
   g_test_add_func ("/topology/machine-fabric/canonical", test_canonical_spec);
   g_test_add ("/topology/machine-fabric/file", Files, NULL, files_set_up,
               test_file_sets_what_it_names, files_tear_down);
@@ -564,6 +666,8 @@ main (int argc, char *argv[])
   g_test_add ("/topology/machine-fabric/assumptions", Files, NULL, files_set_up, test_assumptions,
               files_tear_down);
   g_test_add ("/topology/machine-fabric/generations", Files, NULL, files_set_up, test_generations,
+              files_tear_down);
+  g_test_add ("/topology/machine-fabric/library", Files, NULL, files_set_up, test_library,
               files_tear_down);
   g_test_add ("/topology/machine-fabric/stated", Files, NULL, files_set_up, test_stated,
               files_tear_down);

@@ -197,7 +197,7 @@ fi
       END { print name, n }'
   done
 ) >written
-if test "$(wc -l <written)" -gt 30 && ! grep -v ' 5$' written; then
+if test "$(wc -l <written)" -gt 20 && ! grep -v ' 5$' written; then
   ok "paper: study files"
 else
   not_ok "paper: study files" "$(cat written)"
