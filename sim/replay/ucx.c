@@ -146,24 +146,43 @@ fragment_bytes (const SimReplay *replay, uint32_t transfer, uint64_t begin)
 
 /* -- the cost of work ---------------------------------------------------------------- */
 
-/* Processor time of one work request, or of one element of a FIFO. */
+/* A line of the FIFO in the memory of `to` that comes to the processor of `reader`, which waits for
+ * it. */
 static int64_t
-post_ps (const SimReplay *replay, uint32_t transfer)
+line_ps (const SimReplay *replay, uint32_t writer, uint32_t reader, uint32_t to)
 {
-  if (is_self (replay, transfer))
-    return 0;
-  return is_local (replay, transfer) ? replay->parameters->ompi.sm_overhead_ps
-                                     : replay->parameters->ucx.post_ps;
+  return sim_memory_handover_ps (sim_workers (replay)->memory, sim_core_of (replay, writer),
+                                 sim_core_of (replay, reader), sim_core_of (replay, to));
 }
 
-/* The same of one that has come. */
+/* Processor time of one work request, or of one element of a FIFO: its sender counts up the FIFO's head, which
+ * others have counted up or the receiver has read last (uct/sm/mm/base/mm_ep.c). */
 static int64_t
-poll_ps (const SimReplay *replay, uint32_t transfer)
+post_ps (const SimReplay *replay, uint32_t from, uint32_t to)
 {
-  if (is_self (replay, transfer))
+  const TopoParameters *parameters = replay->parameters;
+
+  if (from == to)
     return 0;
-  return is_local (replay, transfer) ? replay->parameters->ompi.sm_overhead_ps
-                                     : replay->parameters->ucx.receive_ps;
+  if (replay->ranks[from].node != replay->ranks[to].node)
+    return parameters->ucx.post_ps;
+  return parameters->ompi.sm_overhead_ps +
+         (parameters->ompi.sm_lines > 0 ? line_ps (replay, to, from, to) : 0);
+}
+
+/* The same of one that has come: its receiver reads the other lines. */
+static int64_t
+poll_ps (const SimReplay *replay, uint32_t from, uint32_t to)
+{
+  const TopoParameters *parameters = replay->parameters;
+  uint64_t n_lines = parameters->ompi.sm_lines;
+
+  if (from == to)
+    return 0;
+  if (replay->ranks[from].node != replay->ranks[to].node)
+    return parameters->ucx.receive_ps;
+  return parameters->ompi.sm_overhead_ps +
+         (n_lines > 1 ? (int64_t) (n_lines - 1) * line_ps (replay, from, to, to) : 0);
 }
 
 /* The buffer is found among the registered ones; within a node CMA and its like begin. */
@@ -182,28 +201,30 @@ work_lead_ps (SimReplay *replay, const SimWork *work)
 {
   const TopoParameters *parameters = replay->parameters;
   uint32_t transfer = work->transfer;
+  const SimTransfer *it = sim_transfer_at (replay, transfer);
+  uint32_t source = it->envelope.source, destination = it->destination;
   Way way = message_of (replay, transfer)->way;
+  bool local = is_local (replay, transfer);
   int64_t lead_ps = 0;
 
   switch ((WorkKind) work->kind) {
   case WORK_SEND:
     if (replay->graphs == NULL)
       lead_ps = parameters->mpi.send_overhead_ps;
-    if (!is_local (replay, transfer) && (way == WAY_ZCOPY || way == WAY_RENDEZVOUS))
+    if (!local && (way == WAY_ZCOPY || way == WAY_RENDEZVOUS))
       lead_ps += buffer_ps (replay, transfer);
-    return lead_ps + post_ps (replay, transfer);
-  case WORK_SEND_FRAGMENT: return post_ps (replay, transfer);
+    return lead_ps + post_ps (replay, source, destination);
+  case WORK_SEND_FRAGMENT: return post_ps (replay, source, destination);
   case WORK_TAKE:
     if (replay->graphs == NULL)
       lead_ps = parameters->mpi.receive_overhead_ps;
-    lead_ps += poll_ps (replay, transfer);
+    lead_ps += poll_ps (replay, source, destination);
     if (way == WAY_RENDEZVOUS)
-      lead_ps += buffer_ps (replay, transfer) +
-                 (is_local (replay, transfer) ? 0 : post_ps (replay, transfer));
+      lead_ps += buffer_ps (replay, transfer) + (local ? 0 : parameters->ucx.post_ps);
     return lead_ps;
-  case WORK_TAKE_FRAGMENT:
-  case WORK_TOLD: return poll_ps (replay, transfer);
-  case WORK_READ: return parameters->ucx.completion_ps + post_ps (replay, transfer);
+  case WORK_TAKE_FRAGMENT: return poll_ps (replay, source, destination);
+  case WORK_TOLD: return poll_ps (replay, destination, source);
+  case WORK_READ: return parameters->ucx.completion_ps + parameters->ucx.post_ps;
   case WORK_COMPLETION: return parameters->ucx.completion_ps;
   }
   g_assert_not_reached ();
@@ -294,8 +315,7 @@ post (SimReplay *replay, uint32_t transfer, Event event, uint64_t bytes, int64_t
 
   if (is_local (replay, transfer)) {
     if (!is_self (replay, transfer))
-      at_ps += to_source ? sim_fifo_ps (replay, destination, source)
-                         : sim_fifo_ps (replay, source, destination);
+      at_ps += replay->parameters->ompi.sm_latency_ps;
     sim_network_timer (replay->network, to_source ? source : destination,
                        sim_event_cookie (event, transfer), at_ps);
     return;
