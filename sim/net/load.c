@@ -91,6 +91,9 @@ work_requests (const TopoParameters *parameters, uint64_t bytes, bool direct)
 
   if (direct)
     return bytes > 0;
+  /* UCX's fragments depend on how a send was called, which a load does not know. */
+  if (parameters->mpi.library != TOPO_LIBRARY_OMPI13)
+    return 1;
   if (bytes <= first || parameters->ompi.leave_pinned)
     return 1;
   if (bytes > eager + offset)
