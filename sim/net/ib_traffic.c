@@ -658,7 +658,8 @@ make_room (IbNetwork *net)
     if (old[slot] != 0) {
       const IbPair *pair = &net->pair[old[slot] - 1];
 
-      net->pair_slot[find (net, pair->source_rank, pair->destination_rank, pair->number)] = old[slot];
+      net->pair_slot[find (net, pair->source_rank, pair->destination_rank, pair->number)] =
+          old[slot];
     }
 }
 
@@ -924,8 +925,8 @@ post (IbNetwork *net, uint32_t index)
   uint32_t port = net->tables->destination_port[request->back];
   IbAdapter *adapter = &net->adapter[net->fabric->ports[port].device];
   int64_t start_ps = MAX (net->engine.now_ps, adapter->post_ps);
-  uint32_t pair_index = pair_get (net, public->source_rank, public->destination_rank,
-                                  ib_pair_number (public));
+  uint32_t pair_index =
+      pair_get (net, public->source_rank, public->destination_rank, ib_pair_number (public));
   IbPair *pair = &net->pair[pair_index];
 
   adapter->post_ps = start_ps + message_gap_ps (net);

@@ -53,7 +53,7 @@ typedef enum {
   SIM_MESSAGE_DIRECT,     /* direct (many-to-many) collective, dynamic */
   SIM_MESSAGE_SEND,       /* fabrics: into a buffer of the receiver's library, software sees it */
   SIM_MESSAGE_WRITE,      /* fabrics: RDMA write into the receiver's memory */
-  SIM_MESSAGE_READ,       /* fabrics: an RDMA read's request, to an adapter; its answer is a WRITE */
+  SIM_MESSAGE_READ, /* fabrics: an RDMA read's request, to an adapter; its answer is a WRITE */
 } SimMessageKind;
 
 /* Where the adapter of a fabric finds what it sends. */
@@ -70,10 +70,10 @@ typedef struct {
   uint64_t bytes;  /* user payload; 0 is legal */
   uint32_t source_rank;
   uint32_t destination_rank;
-  uint8_t kind;             /* SimMessageKind */
+  uint8_t kind; /* SimMessageKind */
   union {
-    uint8_t descriptors;    /* REMOTE_GET: descriptors carried, 1 or 2 */
-    uint8_t rail;           /* fabrics: so many adapters after the usual one of the two ranks */
+    uint8_t descriptors; /* REMOTE_GET: descriptors carried, 1 or 2 */
+    uint8_t rail;        /* fabrics: so many adapters after the usual one of the two ranks */
   };
   uint8_t place;            /* SimDataPlace */
   bool force_deterministic; /* DATA: its receiver has its limit of dynamic transfers in flight */

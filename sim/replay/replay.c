@@ -514,7 +514,7 @@ sim_replay_new (Trace *trace, const TopoMachine *machine, const TopoMapping *map
   replay->comms = trace_comms_new (replay->n_ranks);
   replay->agreement = sim_agreement_new (trace, replay->comms);
   replay->edges = sim_edges_new (replay->n_ranks);
-  replay->protocol = machine->fabric == NULL                                   ? &sim_pami
+  replay->protocol = machine->fabric == NULL                                  ? &sim_pami
                      : machine->parameters.mpi.library == TOPO_LIBRARY_OMPI13 ? &sim_ob1
                                                                               : &sim_ucx;
   replay->meetings = sim_meetings_new ();

@@ -291,7 +291,8 @@ choose_transport (const SimUcxSituation *situation)
 static double
 zcopy_threshold (const Lane *lane, const Rules *rules, double copy)
 {
-  return copy > lane->ns_per_byte ? rules->register_ns / (copy - lane->ns_per_byte) : (double) INFINITY;
+  return copy > lane->ns_per_byte ? rules->register_ns / (copy - lane->ns_per_byte)
+                                  : (double) INFINITY;
 }
 
 /* From where a rendezvous, with the control messages that it needs, is as fast as the eager ways.
