@@ -81,3 +81,18 @@ topo_library_has (const char *group, const char *key)
 
   return g_str_equal (group, "ucx") || (g_str_equal (group, "mpi") && g_strv_contains (keys, key));
 }
+
+bool
+topo_library_ignores (TopoLibrary library, const char *group, const char *key)
+{
+  /* Of ob1 and its BTLs. */
+  static const char *const keys[] = {
+    "eager",        "sm_eager",      "sm_fragment",       "sm_depth",          "sm_single_copy",
+    "rdma_depth",   "send_fragment", "send_depth",        "rdma_offset",       "rdma_fragment",
+    "leave_pinned", "registration",  "registration_page", "fragment_overhead", NULL
+  };
+
+  if (library == TOPO_LIBRARY_OMPI13)
+    return g_str_equal (group, "ucx");
+  return g_str_equal (group, "mpi") && g_strv_contains (keys, key);
+}

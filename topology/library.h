@@ -13,3 +13,6 @@ const TopoParameterNote *topo_library_notes (TopoLibrary library);
 
 /* The key goes with the library: another one sets it back. */
 bool topo_library_has (const char *group, const char *key);
+
+/* Nothing of the library reads the key. */
+bool topo_library_ignores (TopoLibrary library, const char *group, const char *key);

@@ -870,10 +870,12 @@ topo_parameters_set (TopoParameters *parameters, const char *key, const char *va
   return TRUE;
 }
 
+/* Appends the first `length` bytes as comments. */
 static void
-print_about (const char *about, GString *out)
+print_about (const char *about, gsize length, GString *out)
 {
-  g_auto (GStrv) lines = g_strsplit (about, "\n", -1);
+  g_autofree char *text = g_strndup (about, length);
+  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
 
   for (gsize at = 0; lines[at] != NULL; at++)
     g_string_append_printf (out, "# %s\n", lines[at]);
@@ -886,37 +888,79 @@ print_value (const Row *row, TopoValue value)
                               : topo_unit_print (row->unit, value);
 }
 
+/* What a key means, without where its default comes from. */
+static gsize
+meaning_length (const char *about)
+{
+  for (const char *at = strchr (about, ';'); at != NULL; at = strchr (at + 1, ';')) {
+    const char *next = at + 1 + strspn (at + 1, " \n");
+
+    if (g_str_has_prefix (next, "guess") || g_str_has_prefix (next, "calibrated"))
+      return (gsize) (at - about);
+  }
+  return strlen (about);
+}
+
+/* The note that explains the value of a key; NULL: none does. */
+static const TopoParameterNote *
+note_of (const Row *row, const char *value, const TopoParameterNote *notes, uint32_t n_notes)
+{
+  for (uint32_t at = 0; at < n_notes; at++) {
+    g_auto (GStrv) parts = g_strsplit (notes[at].key, ".", 2);
+    g_autofree char *noted = NULL;
+
+    if (!g_str_equal (parts[0], row->group) || !g_str_equal (parts[1], row->key))
+      continue;
+    noted = print_value (row, table_value (row, notes[at].value));
+    if (g_str_equal (noted, value) && notes[at].about != NULL)
+      return &notes[at];
+  }
+  return NULL;
+}
+
+/* Nothing reads the key with this library, and it has its default. */
+static bool
+is_idle (const TopoParameters *parameters, const Row *row, const char *value, const char *initial)
+{
+  return parameters->family == TOPO_FAMILY_FABRIC && g_str_equal (value, initial) &&
+         topo_library_ignores ((TopoLibrary) parameters->mpi.library, row->group, row->key);
+}
+
 void
 topo_parameters_print_noted (const TopoParameters *parameters, const TopoParameterNote *notes,
                              uint32_t n_notes, GString *out)
 {
   const char *group = "";
+  guint n = 0, n_guesses = 0;
 
   for (gsize at = 0; at < G_N_ELEMENTS (rows); at++) {
     const Row *row = &rows[at];
-    g_autofree char *value = NULL;
+    g_autofree char *value = NULL, *initial = NULL;
+    const TopoParameterNote *note;
+    gsize from;
 
     if (!has_row (parameters->family, row))
       continue;
     value = print_value (row, fetch (parameters, row));
+    initial = print_value (row, table_value (row, row->initial[parameters->family]));
+    if (is_idle (parameters, row, value, initial))
+      continue;
     if (!g_str_equal (row->group, group))
       g_string_append_printf (out, "\n[%s]\n", row->group);
     group = row->group;
-    print_about (row->about, out);
-    /* A note explains the value that it sets, no other. */
-    for (uint32_t note = 0; note < n_notes; note++) {
-      g_auto (GStrv) parts = g_strsplit (notes[note].key, ".", 2);
-      g_autofree char *noted = NULL;
-
-      if (!g_str_equal (parts[0], row->group) || !g_str_equal (parts[1], row->key))
-        continue;
-      noted = print_value (row, table_value (row, notes[note].value));
-      if (g_str_equal (noted, value) && notes[note].about != NULL)
-        print_about (notes[note].about, out);
-      break;
-    }
+    note = note_of (row, value, notes, n_notes);
+    from = out->len;
+    print_about (row->about,
+                 note != NULL || !g_str_equal (value, initial) ? meaning_length (row->about)
+                                                               : strlen (row->about),
+                 out);
+    if (note != NULL)
+      print_about (note->about, strlen (note->about), out);
+    n++;
+    n_guesses += strstr (out->str + from, "guess") != NULL;
     g_string_append_printf (out, "%s = %s\n", row->key, value);
   }
+  g_string_append_printf (out, "\n# %u of these %u are guesses, whole or in part\n", n_guesses, n);
 }
 
 void

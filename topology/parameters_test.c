@@ -193,6 +193,21 @@ change (TopoParameters *parameters, const char *key, const char *value)
   g_error ("no other value of %s", key);
 }
 
+/* The lines of the print, without comments.  The caller frees. */
+static GStrv
+printed_lines (const TopoParameters *parameters)
+{
+  g_autofree char *text = printed (parameters);
+  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
+  GStrv kept = g_new0 (char *, g_strv_length (lines) + 1);
+  gsize n = 0;
+
+  for (gsize at = 0; lines[at] != NULL; at++)
+    if (lines[at][0] != '#')
+      kept[n++] = g_strdup (lines[at]);
+  return kept;
+}
+
 /* Each key has a field of its own: a change shows in one line of the print
  * and in no other.  There are as many keys as the struct has numbers. */
 static void
@@ -200,17 +215,14 @@ test_every_key_has_its_field (void)
 {
   TopoParameters plain;
   g_autofree char *group = NULL;
-  g_autofree char *text = NULL;
   g_auto (GStrv) lines = NULL;
   uint32_t n_keys = 0;
 
   topo_parameters_default (&plain, TOPO_FAMILY_TORUS);
-  text = printed (&plain);
-  lines = g_strsplit (text, "\n", -1);
+  lines = printed_lines (&plain);
   for (gsize at = 0; lines[at] != NULL; at++) {
     g_auto (GStrv) parts = g_strsplit (lines[at], " = ", 2);
     g_autofree char *key = g_strconcat (group != NULL ? group : "", ".", parts[0], NULL);
-    g_autofree char *changed_text = NULL;
     g_auto (GStrv) changed_lines = NULL;
     TopoParameters changed = plain;
 
@@ -218,16 +230,41 @@ test_every_key_has_its_field (void)
       g_free (group);
       group = g_strndup (lines[at] + 1, strlen (lines[at]) - 2);
     }
-    if (lines[at][0] == '#' || g_strv_length (parts) != 2)
+    if (g_strv_length (parts) != 2)
       continue;
     n_keys++;
     change (&changed, key, parts[1]);
-    changed_text = printed (&changed);
-    changed_lines = g_strsplit (changed_text, "\n", -1);
+    changed_lines = printed_lines (&changed);
     for (gsize other = 0; lines[other] != NULL; other++)
       g_assert_true (g_str_equal (changed_lines[other], lines[other]) == (other != at));
   }
   g_assert_cmpuint (n_keys, ==, 42);
+}
+
+/* A value that is not the default is not explained as the default is, and what a library does not read is
+ * left out until it is set. */
+static void
+test_what_is_printed (void)
+{
+  TopoParameters parameters = defaults (TOPO_FAMILY_FABRIC);
+  g_autofree char *before = printed (&parameters), *after = NULL, *over_ucx = NULL;
+
+  g_assert_nonnull (strstr (before, "guess: ten million a second"));
+  g_assert_nonnull (strstr (before, "\n# 42 of these 91 are guesses"));
+  g_assert_nonnull (strstr (before, "sm_depth = 3"));
+  g_assert_null (strstr (before, "\n[ucx]\n"));
+  g_assert_true (topo_parameters_set (&parameters, "hca.message_gap", "5ns", NULL));
+  g_assert_true (topo_parameters_set (&parameters, "ucx.rails", "1", NULL));
+  after = printed (&parameters);
+  g_assert_null (strstr (after, "guess: ten million a second"));
+  g_assert_nonnull (strstr (after, "message_gap = 5 ns"));
+  g_assert_nonnull (strstr (after, "rails = 1"));
+  assert_survives_print (&parameters, TOPO_FAMILY_FABRIC);
+  g_assert_true (topo_parameters_set (&parameters, "mpi.library", "mpich-4", NULL));
+  over_ucx = printed (&parameters);
+  g_assert_null (strstr (over_ucx, "sm_depth"));
+  g_assert_nonnull (strstr (over_ucx, "rails = 2"));
+  assert_survives_print (&parameters, TOPO_FAMILY_FABRIC);
 }
 
 static void
@@ -358,6 +395,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/topology/parameters/effective-bandwidth", test_effective_bandwidth);
   g_test_add_func ("/topology/parameters/print-load", test_print_survives_load);
   g_test_add_func ("/topology/parameters/every-key", test_every_key_has_its_field);
+  g_test_add_func ("/topology/parameters/what-is-printed", test_what_is_printed);
   g_test_add_func ("/topology/parameters/set", test_set);
   g_test_add_func ("/topology/parameters/bad", test_bad_settings);
   g_test_add_func ("/topology/parameters/smallest-buffer", test_smallest_dynamic_buffer);

@@ -879,8 +879,9 @@ creation_ps (const SimReplay *replay, uint32_t parent)
     return sim_collective_hardware_ps (&collective, replay->machine);
   /* On a fabric most of it is the way to the adapter and back. */
   if (p->family != TOPO_FAMILY_TORUS)
-    message_ps +=
-        2 * p->ompi.fragment_overhead_ps + p->hca.send_latency_ps + p->hca.receive_latency_ps;
+    message_ps += (p->mpi.library == TOPO_LIBRARY_OMPI13 ? 2 * p->ompi.fragment_overhead_ps
+                                                         : p->ucx.post_ps + p->ucx.receive_ps) +
+                  p->hca.send_latency_ps + p->hca.receive_latency_ps;
   while ((1ull << rounds) < n)
     rounds++;
   return rounds * message_ps;
