@@ -40,6 +40,8 @@ ucx_fixture (uint32_t n_ranks, uint32_t per_node)
   return f;
 }
 
+/* 180 ns for a registered buffer / (0.1644266 ns a byte to copy - 0.0808594 on the wire) = 2,153.9 B:
+ * UCX prints zcopy from 2153 (openucx/ucx, issue 6162). */
 static void
 test_limits (void)
 {
