@@ -441,12 +441,6 @@ ucx_taken (SimReplay *replay, uint32_t transfer)
   receive_complete (replay, transfer, replay->now_ps);
 }
 
-static void
-work_begins (SimReplay *replay G_GNUC_UNUSED, const SimWork *work G_GNUC_UNUSED,
-             int64_t at_ps G_GNUC_UNUSED)
-{
-}
-
 /* The sender's part may be over: all is on its way, the adapter has told of what it reads, and the
  * receiver of what it has to tell. */
 static void
@@ -680,7 +674,6 @@ static const SimWorkRules ucx_rules = {
   .lead_ps = work_lead_ps,
   .copy_bytes = work_copy_bytes,
   .copy_between = work_copy_between,
-  .begins = work_begins,
   .ends = work_ends,
 };
 

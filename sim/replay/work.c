@@ -119,7 +119,7 @@ work_copy_between (const SimReplay *replay, const SimWork *work, SimCopy *copy)
 static void
 work_begins (SimReplay *replay, const SimWork *work, int64_t at_ps)
 {
-  if (work->kind >= SIM_WORK_LIBRARY)
+  if (work->kind >= SIM_WORK_LIBRARY && sim_workers (replay)->rules->begins != NULL)
     sim_workers (replay)->rules->begins (replay, work, at_ps);
 }
 

@@ -79,7 +79,7 @@ typedef struct {
   uint64_t (*copy_bytes) (const SimReplay *replay, const SimWork *work);
   /* From where to where the next part of the copy goes. */
   void (*copy_between) (const SimReplay *replay, const SimWork *work, SimCopy *copy);
-  /* The effect on its message, after the lead and after the copy. */
+  /* The effect on its message, after the lead (NULL: none) and after the copy. */
   void (*begins) (SimReplay *replay, const SimWork *work, int64_t at_ps);
   void (*ends) (SimReplay *replay, uint32_t rank, const SimWork *work, int64_t at_ps);
 } SimWorkRules;
