@@ -57,7 +57,8 @@ typedef struct {
   GPtrArray *cases; /* (element-type Sc13Samples) in the order of the stores and their plans */
 } Sc13Stores;
 
-/* NULL and *error: a store that cannot be read, or two of one study, whose runs would count twice. */
+/* A path that ends with ".csv" is a table of the runs as `study export --timing` writes it, of the study
+ * that the file is named after.  NULL and *error: a store that cannot be read, or two of one study, whose runs would count twice. */
 Sc13Stores *sc13_stores_read (const char *const *paths, GError **error);
 void sc13_stores_free (Sc13Stores *stores);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Sc13Stores, sc13_stores_free)

@@ -1,7 +1,9 @@
 /* sc13_stores.c - the cases of the SC13 study, from its stores.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "predictors/table/table.h"
 #include "study/replicas.h"
+#include "study/store/row_fields.h"
 #include "study/store/store.h"
 #include "validation/sc13/sc13.h"
 
@@ -134,19 +136,88 @@ add_row (Reading *reading, const char *study, StudyRow *row)
   g_ptr_array_add (samples->rows[SC13_SAME], row);
 }
 
-static gboolean
-read_store (Reading *reading, const char *path, GError **error)
+/* Whether a cell of an export has what its field can hold. */
+static bool
+take_cell (StudyRow *row, const StudyField *field, const char *text)
 {
-  g_autoptr (StudyStore) store = study_store_open (path, STUDY_STORE_READ, error);
+  double number;
+
+  switch (field->kind) {
+  case STUDY_FIELD_TEXT: *(char **) study_row_at (row, field) = g_strdup (text); return true;
+  case STUDY_FIELD_REAL: return base_decimal_all (text, study_row_at (row, field));
+  case STUDY_FIELD_STATUS:
+    row->status = strcmp (text, study_status_name (STUDY_DONE)) == 0 ? STUDY_DONE : STUDY_FAILED;
+    return true;
+  case STUDY_FIELD_LIST: return true;
+  case STUDY_FIELD_U32:
+  case STUDY_FIELD_U64:
+  default: break;
+  }
+  if (!base_decimal_all (text, &number) || number != floor (number) || number < 0 ||
+      number > (field->kind == STUDY_FIELD_U32 ? (double) G_MAXUINT32 : 0x1p53))
+    return false;
+  study_row_set_integer (row, field, (uint64_t) number);
+  return true;
+}
+
+/* The runs of a table as `study export --format csv --timing` writes it (element-type StudyRow), all
+ * but their warnings; columns that are not a run's do not matter. */
+static GPtrArray *
+read_export (const char *path, GError **error)
+{
+  static const char *const needed[] = {
+    "trace", "mapping_hash", "network", "status", "time_s", NULL
+  };
+  g_autoptr (PredictTable) table = predict_table_read (path, error);
+  g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func ((GDestroyNotify) study_row_free);
+
+  if (table == NULL || !predict_table_has_all (table, needed, error))
+    return NULL;
+  for (uint64_t at = 0; at < table->n_rows; at++) {
+    StudyRow *row = study_row_new ();
+
+    g_ptr_array_add (rows, row);
+    for (guint column = 0; column < table->n_columns; column++) {
+      const char *name = table->columns[column].name;
+      const StudyField *field = study_row_find_field (name);
+      g_autofree char *text = field != NULL ? predict_table_cell (table, column, at) : NULL;
+
+      if (text == NULL || *text == '\0' || take_cell (row, field, text))
+        continue;
+      predict_table_refuse (table, at, error, "column \"%s\": \"%s\" is not possible there", name,
+                            text);
+      return NULL;
+    }
+    if (row->trace == NULL || row->mapping_hash == NULL || row->network == NULL) {
+      predict_table_refuse (table, at, error, "a run without trace, mapping_hash or network");
+      return NULL;
+    }
+  }
+  return g_steal_pointer (&rows);
+}
+
+/* A store, or the table of its runs: its name is that of the file then. */
+static gboolean
+read_study (Reading *reading, const char *path, GError **error)
+{
   g_autofree char *name = NULL;
   g_autoptr (GPtrArray) rows = NULL;
 
-  if (store == NULL || (name = study_store_name (store, error)) == NULL ||
-      (rows = study_store_rows (store, FALSE, error)) == NULL)
+  if (g_str_has_suffix (path, ".csv")) {
+    name = g_path_get_basename (path);
+    name[strlen (name) - strlen (".csv")] = '\0';
+    rows = read_export (path, error);
+  } else {
+    g_autoptr (StudyStore) store = study_store_open (path, STUDY_STORE_READ, error);
+
+    if (store != NULL && (name = study_store_name (store, error)) != NULL)
+      rows = study_store_rows (store, FALSE, error);
+  }
+  if (rows == NULL)
     return FALSE;
   if (!g_hash_table_add (reading->names, g_strdup (name))) {
     g_set_error (error, VALIDATION_ERROR, VALIDATION_ERROR_EXPERIMENT,
-                 "%s: a store of the study \"%s\" was read before", path, name);
+                 "%s: the study \"%s\" was read before", path, name);
     return FALSE;
   }
   for (guint i = 0; i < rows->len; i++)
@@ -228,7 +299,7 @@ sc13_stores_read (const char *const *paths, GError **error)
 
   stores->cases = g_ptr_array_new_with_free_func ((GDestroyNotify) sc13_samples_free);
   for (; *paths != NULL; paths++)
-    if (!read_store (&reading, *paths, error))
+    if (!read_study (&reading, *paths, error))
       return NULL;
   for (guint i = 0; i < stores->cases->len; i++) {
     Sc13Samples *samples = g_ptr_array_index (stores->cases, i);

@@ -1,7 +1,7 @@
 /* sc13_test.c - cases of the SC13 study from made-up stores.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "study/store/store.h"
+#include "study/store/export.h"
 #include "study/store/store_fixture.h"
 #include "validation/sc13/sc13.h"
 
@@ -165,6 +165,78 @@ test_sources_are_whole (void)
   g_assert_null (samples->rows[SC13_LOAD]);
 }
 
+/* Writes the table of a store's runs beside it; g_free(). */
+static char *
+export_store (const char *from)
+{
+  g_autofree char *stem = g_strndup (from, strlen (from) - strlen (".store"));
+  char *table = g_strconcat (stem, ".csv", NULL);
+  g_autoptr (StudyStore) store = fixture_open (from, STUDY_STORE_READ);
+  g_autoptr (GError) error = NULL;
+  FILE *out = fopen (table, "w");
+
+  g_assert_nonnull (out);
+  study_export (store, STUDY_EXPORT_RUNS, STUDY_EXPORT_CSV, TRUE, out, &error);
+  g_assert_no_error (error);
+  g_assert_cmpint (fclose (out), ==, 0);
+  return table;
+}
+
+/* A table of the runs is as good as their store, to the last bit. */
+static void
+test_tables (void)
+{
+  g_autofree char *store = made_up_store ("16k.halo2d", packet_and_load, N_MAPPINGS, 1.0 / 3);
+  g_autofree char *table = export_store (store);
+  g_autoptr (Sc13Stores) stores = read_stores (store, NULL), tables = read_stores (table, NULL);
+  const Sc13Samples *from_store = g_ptr_array_index (stores->cases, 0);
+  const Sc13Samples *from_table = g_ptr_array_index (tables->cases, 0);
+
+  g_assert_cmpstr (from_table->name, ==, from_store->name);
+  g_assert_cmpmem (from_table->draws, N_MAPPINGS * sizeof (double), from_store->draws,
+                   N_MAPPINGS * sizeof (double));
+  for (guint i = 0; i < N_MAPPINGS; i++) {
+    const StudyRow *read = g_ptr_array_index (from_table->rows[SC13_LOAD], i);
+    const StudyRow *kept = g_ptr_array_index (from_store->rows[SC13_LOAD], i);
+
+    /* The first column, the key, is a number in the fixture, unlike any hash. */
+    for (guint column = 1; column < study_row_n_columns (TRUE); column++) {
+      g_autofree char *a = study_row_column_text (read, column);
+      g_autofree char *b = study_row_column_text (kept, column);
+
+      if (strcmp (study_row_column_name (column), "warnings") != 0)
+        g_assert_cmpstr (a, ==, b);
+    }
+  }
+}
+
+/* Line and column of what no run has. */
+static void
+test_broken_tables (void)
+{
+  static const char *const broken[][2] = {
+    { "trace,mapping_hash\n", "network" },
+    { "trace,mapping_hash,network,status,time_s\na,b,packet,done,x\n",
+      "broken.csv:2: column \"time_s\"" },
+    { "trace,mapping_hash,network,status,time_s,ranks\na,b,packet,done,1,-1\n",
+      "column \"ranks\"" },
+    { "trace,mapping_hash,network,status,time_s,ranks\na,b,packet,done,1,4294967296\n",
+      "column \"ranks\"" },
+    { "trace,mapping_hash,network,status,time_s\na,,packet,done,1\n",
+      "broken.csv:2: a run without" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (broken); i++) {
+    g_autofree char *table = g_build_filename (folder, "broken.csv", NULL);
+    const char *const paths[] = { table, NULL };
+    g_autoptr (GError) error = NULL;
+
+    g_assert_true (g_file_set_contents (table, broken[i][0], -1, NULL));
+    g_assert_null (sc13_stores_read (paths, &error));
+    g_assert_nonnull (strstr (error->message, broken[i][1]));
+  }
+}
+
 /* Both cases or none; the same mapping is one group in both. */
 static void
 test_pools (void)
@@ -295,6 +367,8 @@ main (int argc, char **argv)
   fixture_add_test ("/validation/sc13/sources-are-whole", test_sources_are_whole, "x", &folder,
                     &path);
   fixture_add_test ("/validation/sc13/pools", test_pools, "x", &folder, &path);
+  fixture_add_test ("/validation/sc13/tables", test_tables, "x", &folder, &path);
+  fixture_add_test ("/validation/sc13/broken-tables", test_broken_tables, "x", &folder, &path);
   fixture_add_test ("/validation/sc13/one-store-per-study", test_one_store_per_study, "x", &folder,
                     &path);
   fixture_add_test ("/validation/sc13/replicas-and-purposes", test_replicas_and_purposes, "x",
