@@ -80,6 +80,18 @@ void calendar_dump (Calendar *calendar, BaseDump *dump);
  * the current one have been taken. */
 bool calendar_next_window (Calendar *calendar);
 
+/* The two halves of that, for an owner of several calendars that go on together: the number of the
+ * next window with events, -1 when none are left; and the step to a window that is not behind it. */
+int64_t calendar_peek (const Calendar *calendar);
+void calendar_enter (Calendar *calendar, int64_t window);
+
+/* The same step for an owner that sorts: the n events as they were added, which stand until something
+ * is added.  calendar->due[] has room for them and n_more. */
+uint64_t *
+calendar_enter_unsorted (Calendar *calendar, int64_t window, uint32_t n_more, uint32_t *n);
+/* All of them by time, class and index into due[]; overwrites them. */
+void calendar_sort (Calendar *calendar, uint64_t *events, uint32_t n);
+
 static inline int64_t
 calendar_time_ps (const Calendar *calendar, uint64_t event)
 {

@@ -246,6 +246,10 @@ typedef struct {
   bool adaptive;
   uint32_t buffer_blocks; /* of a lane of a switch */
 
+  Calendar switches;  /* what is to come at switches; engine.calendar: at adapters */
+  uint32_t *n_events; /* [switch] in the window; the first of them while it is sorted */
+  uint32_t *unit;     /* [port of a switch] the switch */
+
   uint32_t *home;     /* [destination] switch it hangs on, PACKET_NONE: none */
   IbPort *port;       /* [port of the fabric] */
   IbSent *sent;       /* [port] */
@@ -397,10 +401,12 @@ ib_queue (const IbNetwork *net, const IbPort *port, uint32_t vl, uint32_t input)
   return &net->queue[port->queues + (ib_vls (net) > 1 ? vl * port->n_queues : 0) + input];
 }
 
+/* Something to come at the switch or the adapter of a port. */
 static inline void
 ib_add (IbNetwork *net, IbClass class, const IbPort *port, uint32_t argument, int64_t at_ps)
 {
-  calendar_add (&net->engine.calendar, class, port->number, argument, at_ps);
+  calendar_add (port->is_switch ? &net->switches : &net->engine.calendar, class, port->number,
+                argument, at_ps);
 }
 
 /* Time of so many bytes at ps_q32 each, to the nearest picosecond. */
@@ -430,6 +436,11 @@ ib_blocks (const IbNetwork *net, uint32_t frame_bytes)
 {
   return MAX (1, (frame_bytes + net->block_bytes - 1) / net->block_bytes);
 }
+
+/* --- ib.c --- */
+
+/* Before the first message; no longer than what reaches a switch takes. */
+void ib_set_windows (IbNetwork *net, int64_t most_ps);
 
 /* --- ib_traffic.c --- */
 

@@ -48,7 +48,7 @@ look_at (IbNetwork *net, uint32_t index, IbPort *port, int64_t at_ps)
     return;
   port->wake_ps = at_ps;
   port->marks |= IB_WILL_LOOK;
-  calendar_add (&net->engine.calendar, IB_LOOK, port->number, index, at_ps);
+  ib_add (net, IB_LOOK, port, index, at_ps);
 }
 
 /* A packet comes through `input` at at_ps, when the port is idle. */
@@ -59,7 +59,7 @@ meet_at (IbNetwork *net, uint32_t index, IbPort *port, uint32_t input, int64_t a
     return;
   port->wake_ps = at_ps;
   port->marks &= (uint8_t) ~IB_WILL_LOOK;
-  calendar_add (&net->engine.calendar, IB_NEWCOMER, input, index, at_ps);
+  calendar_add (&net->switches, IB_NEWCOMER, input, index, at_ps);
 }
 
 /* A packet's last byte leaves the input buffer of `in_port` at left_ps. */
@@ -75,7 +75,7 @@ return_credits (IbNetwork *net, uint32_t in_port, uint32_t vl, uint32_t blocks, 
   if (G_UNLIKELY (place == NULL)) {
     /* Returns that count since before this window may be settled from here; the
      * sender cannot be earlier. */
-    collect_credits (lane, net->engine.calendar.start_ps);
+    collect_credits (lane, net->switches.start_ps);
     place = return_place (lane);
   }
   if (G_UNLIKELY (place == NULL || at_ps >= IB_RETURNS_MAX)) {
@@ -623,7 +623,7 @@ static void
 forget_idle (IbNetwork *net)
 {
   const TopoParameters *p = net->parameters;
-  int64_t now_ps = net->engine.calendar.start_ps;
+  int64_t now_ps = net->switches.start_ps;
 
   for (uint32_t slot = 0; slot < net->n_pair_slots; slot++) {
     uint32_t index = net->pair_slot[slot] - 1;
@@ -1562,7 +1562,11 @@ meet (IbNetwork *net, uint32_t index)
     attend (net, index, port, true);
 }
 
-/* --- The run --- */
+/* --- The run ---
+ *
+ * In each window first the switches, one after the other, so that the state of one is fetched once
+ * for all that happens there; each in the order of time, because an input buffer can feed only some
+ * of its outputs at a time.  Then the adapters and their ranks, all of them in the order of time. */
 
 static void
 dispatch (IbNetwork *net, uint64_t event)
@@ -1586,21 +1590,109 @@ dispatch (IbNetwork *net, uint64_t event)
   }
 }
 
+/* All up to the next CALENDAR_END. */
+static ALWAYS_INLINE void
+run_events (IbNetwork *net, Calendar *calendar)
+{
+  uint64_t event;
+
+  while ((event = calendar_take (calendar)) != CALENDAR_END) {
+    net->engine.now_ps = calendar_time_ps (calendar, event);
+    dispatch (net, event);
+  }
+}
+
+static inline uint32_t
+switch_of (const IbNetwork *net, uint64_t event)
+{
+  uint32_t argument = calendar_argument (event);
+
+  switch (calendar_class (event)) {
+  case IB_CREDIT: return net->unit[argument >> 12];
+  case IB_ARRIVE:
+  case IB_READY: return net->unit[net->packet[argument].port];
+  default: return net->unit[argument];
+  }
+}
+
+/* The events of one switch into the order of time; there are few, nearly in order. */
+static inline void
+sort_few (uint64_t *events, uint32_t n)
+{
+  for (uint32_t i = 1; i < n; i++) {
+    uint64_t event = events[i], key = event >> CALENDAR_INDEX_SHIFT;
+    uint32_t hole = i;
+
+    for (; hole > 0 && events[hole - 1] >> CALENDAR_INDEX_SHIFT > key; hole--)
+      events[hole] = events[hole - 1];
+    events[hole] = event;
+  }
+}
+
+static void
+run_switches (IbNetwork *net, int64_t window)
+{
+  Calendar *calendar = &net->switches;
+  uint32_t n, n_switches = net->n_switches, first = 0;
+  uint64_t *events = calendar_enter_unsorted (calendar, window, n_switches, &n), *due;
+
+  /* To go through all switches for few events would cost more than it brings. */
+  if (4 * n < n_switches) {
+    calendar_sort (calendar, events, n);
+    run_events (net, calendar);
+    return;
+  }
+  due = calendar->due;
+  for (uint32_t i = 0; i < n; i++)
+    net->n_events[switch_of (net, events[i])]++;
+  for (uint32_t unit = 0; unit < n_switches; unit++) {
+    uint32_t end = first + net->n_events[unit];
+
+    net->n_events[unit] = first;
+    due[end] = CALENDAR_END;
+    first = end + (end > first);
+  }
+  for (uint32_t i = 0; i < n; i++)
+    due[net->n_events[switch_of (net, events[i])]++] = events[i];
+  first = 0;
+  for (uint32_t unit = 0; unit < n_switches; unit++) {
+    uint32_t end = net->n_events[unit];
+
+    net->n_events[unit] = 0;
+    if (end == first)
+      continue;
+    sort_few (&due[first], end - first);
+    run_events (net, calendar);
+    first = end + 1;
+  }
+}
+
+/* Goes to the next window in which something happens; false when there is none. */
+static bool
+run_window (IbNetwork *net)
+{
+  Calendar *adapters = &net->engine.calendar;
+  int64_t window = calendar_peek (&net->switches), other = calendar_peek (adapters);
+
+  if (window < 0 || (other >= 0 && other < window))
+    window = other;
+  if (window < 0)
+    return false;
+  run_switches (net, window);
+  /* Packets may have reached them since. */
+  calendar_enter (adapters, window);
+  run_events (net, adapters);
+  return true;
+}
+
 bool
 ib_run_windows (IbNetwork *net)
 {
-  Calendar *calendar = &net->engine.calendar;
-  uint64_t event;
-
   net->engine.progress = packet_engine_progress (&net->engine);
-  while (packet_engine_goes_on (&net->engine, calendar->n_events, net->engine.now_ps)) {
-    if (!calendar_next_window (calendar))
-      return true;
-    while ((event = calendar_take (calendar)) != CALENDAR_END) {
-      net->engine.now_ps = calendar_time_ps (calendar, event);
-      dispatch (net, event);
-    }
-    if (!packet_engine_moves (&net->engine, packet_engine_progress (&net->engine),
+  while (packet_engine_goes_on (
+      &net->engine, net->switches.n_events + net->engine.calendar.n_events, net->engine.now_ps)) {
+    if (!run_window (net) ||
+        !packet_engine_moves (&net->engine, packet_engine_progress (&net->engine),
                               net->packets.n_taken > 0))
       return true;
   }
