@@ -172,13 +172,15 @@ init_link (IbNetwork *net, uint32_t index)
   uint64_t buffer_bytes;
 
   port->peer = topo->peer == TOPO_NONE ? PACKET_NONE : topo->peer;
-  port->wake_ps = port->blocked_ps = NEVER_PS;
+  port->wake_ps = NEVER_PS;
+  port->alone = PACKET_NONE;
   port->first = device->first_port;
   port->is_switch = device->is_switch;
   port->n_queues = (uint16_t) (device->is_switch ? device->n_ports : IB_QUEUES);
   port->queues = net->n_queues;
   /* The first port of a switch has the first turn, and data at an adapter. */
   ib_input (net, index)->last_out = (uint8_t) (64 * net->n_words - 1);
+  ib_input (net, index)->sender = port->peer;
   for (uint32_t vl = 0; vl < net->n_vls; vl++) {
     ib_lane (net, index, vl)->last_in = device->is_switch ? (uint8_t) (64 * net->n_words - 1) : 0;
     for (uint32_t i = 0; i < IB_RETURNS; i++)
@@ -192,6 +194,7 @@ init_link (IbNetwork *net, uint32_t index)
   peer_device = &fabric->devices[peer->device];
   port->peer_first = peer_device->first_port;
   port->peer_switch = net->unit[port->peer];
+  port->peer_number = net->port[port->peer].number;
   port->to_adapter = !peer_device->is_switch;
   port->latency_ps = (uint32_t) (topo_machine_cable_latency_ps (net->engine.machine, index) +
                                  (port->to_adapter ? 0 : p->switches.latency_ps));
@@ -543,6 +546,8 @@ check_idle (IbNetwork *net, GError **error)
     g_string_append_printf (
         out, "network stalled at %" G_GINT64_FORMAT " ps: %u packets of %u messages cannot move",
         net->engine.now_ps, net->packets.n_taken, net->engine.messages.n_taken);
+    for (uint32_t port = 0; port < net->fabric->n_ports; port++)
+      ib_queue_alone (net, port);
     print_circle (net, out);
     print_blocked (net, out);
     g_set_error_literal (error, SIM_ERROR, SIM_ERROR_STALL, out->str);

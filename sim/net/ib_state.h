@@ -62,6 +62,7 @@ typedef enum {
 #define IB_RETURNS     4                   /* credit returns kept per lane */
 #define IB_RETURNS_MAX (INT64_C (1) << 55) /* of their times; 10 hours */
 #define IB_NO_RETURN   UINT64_MAX
+#define IB_ALL_TAKEN   ((1u << IB_RETURNS) - 1)
 #define IB_MAX_BLOCKS  255 /* of one packet */
 
 enum { IB_PACKET_DATA, IB_PACKET_ACK, IB_PACKET_CN };
@@ -99,14 +100,14 @@ typedef struct {
 } IbQueue;
 
 enum {
-  IB_STARVED = 1,  /* something waits for credits: those that come must wake the port */
-  IB_WILL_LOOK = 2 /* it looks at wake_ps, even if no newcomer comes before */
+  IB_STARVED = 1,   /* something waits for credits: those that come must wake the port */
+  IB_WILL_LOOK = 2, /* it looks at wake_ps, even if no newcomer comes before */
+  IB_BLOCKED = 4, /* idle while something waits; IbSent.wait_ps lacks the time at which that ends */
 };
 
 typedef struct {
   int64_t free_ps;     /* the link is idle from here on */
   int64_t wake_ps;     /* when it looks next, NEVER_PS: not before something wakes it */
-  int64_t blocked_ps;  /* idle since, while something waits; NEVER_PS: it is not */
   uint64_t ps_q32;     /* time of a byte on the link, 32 bits of fraction */
   uint32_t peer;       /* port at the other end, PACKET_NONE: no link */
   uint32_t peer_first; /* first port of the peer's device */
@@ -114,9 +115,11 @@ typedef struct {
   uint32_t first;      /* first port of its own device */
   uint32_t latency_ps; /* to the peer's decision; to an adapter: the cable alone */
   uint32_t queues;     /* its first in queue[]: [VL * n_queues + input] */
+  uint32_t alone;      /* the only packet that waits, or will, when no queue has it; PACKET_NONE */
   uint16_t n_queues;   /* of a lane */
   uint16_t listed;     /* bit VL: something is queued */
   uint8_t number;      /* within its unit */
+  uint8_t peer_number; /* of the peer in its unit */
   bool is_switch, to_adapter;
   uint8_t marks; /* the above */
 } IbPort;
@@ -126,7 +129,7 @@ _Static_assert(sizeof (IbPort) == 64, "a port is a cache line");
 /* What was sent through a port. */
 typedef struct {
   uint64_t payload_bytes, wire_bytes, packets;
-  uint64_t wait_ps; /* idle while something waited */
+  uint64_t wait_ps; /* idle while something waited; modulo 2^64 */
 } IbSent;
 
 /* A lane; behind it in memory two sets of inputs, n_words each: those whose
@@ -137,6 +140,8 @@ typedef struct {
   uint32_t queued_blocks;       /* of all that is queued */
   uint32_t unmarked;            /* packets since the last one that was marked */
   uint8_t last_in;              /* input served last */
+  uint8_t taken;                /* bit i: returns[i] is not empty */
+  bool is_starved;              /* the port may be */
   uint64_t sets[];
 } IbLane;
 
@@ -158,6 +163,7 @@ typedef struct {
   Waited waited;
   uint16_t n_claims;
   uint8_t last_out; /* that has read last */
+  uint32_t sender;  /* the port at the other end of the link, which gets the credits */
   int64_t slots[];
 } IbInput;
 
@@ -325,6 +331,18 @@ ib_is_controlled (const IbNetwork *net)
 #endif
 }
 
+/* A packet that finds nothing in the queues of its next port does without one. */
+static inline bool
+ib_leaves_alone (const IbNetwork *net)
+{
+  (void) net;
+#ifdef IB_USUAL
+  return true;
+#else
+  return false;
+#endif
+}
+
 /* Where a packet goes, or how much waits, is decided when it arrives. */
 static inline bool
 ib_arrivals (const IbNetwork *net)
@@ -399,6 +417,25 @@ static inline IbQueue *
 ib_queue (const IbNetwork *net, const IbPort *port, uint32_t vl, uint32_t input)
 {
   return &net->queue[port->queues + (ib_vls (net) > 1 ? vl * port->n_queues : 0) + input];
+}
+
+/* The packet that waits alone goes into the queue of its input. */
+static inline void
+ib_queue_alone (IbNetwork *net, uint32_t index)
+{
+  IbPort *port = &net->port[index];
+  IbLane *lane = ib_lane (net, index, 0);
+  uint32_t input;
+  IbPacket *packet;
+
+  if (port->alone == PACKET_NONE)
+    return;
+  packet = &net->packet[port->alone];
+  input = packet->port - port->first;
+  *ib_queue (net, port, 0, input) = (IbQueue){ packet->time_ps, port->alone, port->alone };
+  ib_future (net, lane)[input / 64] |= UINT64_C (1) << (input % 64);
+  lane->queued_blocks += packet->blocks;
+  port->alone = PACKET_NONE;
 }
 
 /* Something to come at the switch or the adapter of a port. */

@@ -18,26 +18,17 @@ static inline void
 collect_credits (IbLane *lane, int64_t until_ps)
 {
   uint64_t later = (uint64_t) (until_ps + 1) << 8;
-  uint32_t credits = lane->credits;
+  uint32_t credits = lane->credits, taken = 0;
 
   for (uint32_t i = 0; i < IB_RETURNS; i++) {
     uint64_t entry = lane->returns[i], due = -(uint64_t) (entry < later);
 
     credits += (uint8_t) (entry & due);
     lane->returns[i] = entry | due;
+    taken |= (uint32_t) ((entry | due) != IB_NO_RETURN) << i;
   }
   lane->credits = credits;
-}
-
-/* An empty place for a return, or NULL. */
-static inline uint64_t *
-return_place (IbLane *lane)
-{
-  uint32_t empty = 0;
-
-  for (uint32_t i = 0; i < IB_RETURNS; i++)
-    empty |= (uint32_t) (lane->returns[i] == IB_NO_RETURN) << i;
-  return empty != 0 ? &lane->returns[__builtin_ctz (empty)] : NULL;
+  lane->taken = (uint8_t) taken;
 }
 
 /* The port looks at at_ps, or before. */
@@ -62,29 +53,38 @@ meet_at (IbNetwork *net, uint32_t index, IbPort *port, uint32_t input, int64_t a
   calendar_add (&net->switches, IB_NEWCOMER, input, index, at_ps);
 }
 
-/* A packet's last byte leaves the input buffer of `in_port` at left_ps. */
-static ALWAYS_INLINE void
-return_credits (IbNetwork *net, uint32_t in_port, uint32_t vl, uint32_t blocks, int64_t left_ps)
+/* Credits are on their way to a lane whose port may be starved. */
+static void
+wake_starved (IbNetwork *net, uint32_t index, IbLane *lane, int64_t at_ps)
 {
-  uint32_t index = net->port[in_port].peer;
   IbPort *port = &net->port[index];
-  IbLane *lane = ib_lane (net, index, vl);
-  uint64_t *place = return_place (lane);
-  int64_t at_ps = left_ps + net->credit_latency_ps;
 
-  if (G_UNLIKELY (place == NULL)) {
-    /* Returns that count since before this window may be settled from here; the
-     * sender cannot be earlier. */
+  lane->is_starved = (port->marks & IB_STARVED) != 0;
+  if (lane->is_starved)
+    look_at (net, index, port, at_ps);
+}
+
+/* A packet's last byte leaves the buffer at the other end of port `index` at left_ps. */
+static ALWAYS_INLINE void
+return_credits (IbNetwork *net, uint32_t index, uint32_t vl, uint32_t blocks, int64_t left_ps)
+{
+  IbLane *lane = ib_lane (net, index, vl);
+  int64_t at_ps = left_ps + net->credit_latency_ps;
+  uint32_t place;
+
+  /* Returns that count since before this window may be settled from here; the
+   * sender cannot be earlier. */
+  if (G_UNLIKELY (lane->taken == IB_ALL_TAKEN))
     collect_credits (lane, net->switches.start_ps);
-    place = return_place (lane);
-  }
-  if (G_UNLIKELY (place == NULL || at_ps >= IB_RETURNS_MAX)) {
-    ib_add (net, IB_CREDIT, port, index << 12 | vl << 8 | blocks, at_ps);
+  if (G_UNLIKELY (lane->taken == IB_ALL_TAKEN || at_ps >= IB_RETURNS_MAX)) {
+    ib_add (net, IB_CREDIT, &net->port[index], index << 12 | vl << 8 | blocks, at_ps);
     return;
   }
-  *place = (uint64_t) at_ps << 8 | blocks;
-  if ((port->marks & IB_STARVED) != 0)
-    look_at (net, index, port, at_ps);
+  place = (uint32_t) __builtin_ctz (~(uint32_t) lane->taken);
+  lane->returns[place] = (uint64_t) at_ps << 8 | blocks;
+  lane->taken |= (uint8_t) (1u << place);
+  if (lane->is_starved)
+    wake_starved (net, index, lane, at_ps);
 }
 
 static void
@@ -291,7 +291,6 @@ join (IbNetwork *net, const IbPort *port, uint32_t packet_index, int64_t at_ps, 
   uint32_t number = route_forwarding_out (net->tables, port->peer_switch, packet->destination);
   uint32_t out_index = port->peer_first + number - 1;
   IbPort *out = &net->port[out_index];
-  IbLane *lane = ib_lane (net, out_index, packet->vl);
   int64_t since_ps = start_ps (net, out, port->ps_q32, packet, at_ps, last_ps);
   uint32_t input = port->peer - port->peer_first;
 
@@ -299,8 +298,17 @@ join (IbNetwork *net, const IbPort *port, uint32_t packet_index, int64_t at_ps, 
   packet->flags =
       (uint8_t) ((packet->flags & ~IB_FLAG_DELAYED) | (since_ps > at_ps ? IB_FLAG_DELAYED : 0));
   packet->time_ps = since_ps;
-  if (!append (net, out, lane, ib_future (net, lane), input, packet_index))
-    return;
+  if (ib_leaves_alone (net) && G_LIKELY (out->listed == 0)) {
+    out->listed = 1;
+    out->alone = packet_index;
+  } else {
+    IbLane *lane = ib_lane (net, out_index, packet->vl);
+
+    if (ib_leaves_alone (net))
+      ib_queue_alone (net, out_index);
+    if (!append (net, out, lane, ib_future (net, lane), input, packet_index))
+      return;
+  }
   if (since_ps < out->free_ps)
     look_at (net, out_index, out, out->free_ps);
   else
@@ -324,10 +332,12 @@ transmit (IbNetwork *net, uint32_t index, IbPort *port, IbLane *lane, uint32_t p
   net->engine.n_hops++;
 
   packet->port = port->peer;
-  packet->flags &= (uint8_t) ~IB_FLAG_RISEN;
+  if (ib_arrivals (net))
+    packet->flags &= (uint8_t) ~IB_FLAG_RISEN;
   if (port->to_adapter) {
     __builtin_prefetch (message_at (&net->engine, packet->message), 1);
-    ib_add (net, IB_RECEIVE, &net->port[port->peer], packet_index, at_ps + sending_ps);
+    calendar_add (&net->engine.calendar, IB_RECEIVE, port->peer_number, packet_index,
+                  at_ps + sending_ps);
   } else if (G_UNLIKELY (ib_arrivals (net))) {
     packet->time_ps = at_ps + sending_ps;
     ib_add (net, IB_ARRIVE, &net->port[port->peer], packet_index, at_ps);
@@ -551,7 +561,7 @@ enter_switch (IbNetwork *net, uint32_t packet_index, uint32_t out)
     use_claim (net, input, out - port->first);
     transmit (net, out, port, lane, packet_index);
     *slot = port->free_ps;
-    return_credits (net, in, vl, blocks, port->free_ps);
+    return_credits (net, input->sender, vl, blocks, port->free_ps);
   } else {
     wait_for (net, out, port, packet_index, in - port->first);
   }
@@ -1052,7 +1062,7 @@ receive_data (IbNetwork *net, const IbPacket *packet)
   int64_t written_ps = write_ps (net, packet), complete_ps;
   bool marked = (packet->flags & IB_FLAG_FECN) != 0;
 
-  return_credits (net, packet->port, packet->vl, packet->blocks, written_ps);
+  return_credits (net, net->port[packet->port].peer, packet->vl, packet->blocks, written_ps);
   if (!packet_engine_received (&net->engine, packet->message, packet->user_bytes, written_ps)) {
     if (marked) {
       net->request[message_at (&net->engine, packet->message)->next].ends++;
@@ -1075,7 +1085,8 @@ receive_protocol (IbNetwork *net, const IbPacket *packet)
   const IbRequest *request = &net->request[message_at (&net->engine, packet->message)->next];
   uint32_t message = packet->message;
 
-  return_credits (net, packet->port, packet->vl, packet->blocks, net->engine.now_ps);
+  return_credits (net, net->port[packet->port].peer, packet->vl, packet->blocks,
+                  net->engine.now_ps);
   if ((packet->flags & IB_FLAG_BECN) != 0)
     slow_down (net, &net->pair[request->pair]);
   if (packet->kind == IB_PACKET_ACK && message_at (&net->engine, message)->public.acknowledge)
@@ -1355,11 +1366,12 @@ leave (IbNetwork *net, uint32_t index, IbPort *port, uint32_t vl, uint32_t input
   if (port->is_switch) {
     const IbPacket *packet = &net->packet[packet_index];
     uint32_t blocks = packet->blocks, in_vl = ib_arrivals (net) ? buffer_vl (packet) : vl;
+    IbInput *in = ib_input (net, port->first + input);
 
-    use_claim (net, ib_input (net, port->first + input), index - port->first);
+    use_claim (net, in, index - port->first);
     transmit (net, index, port, lane, packet_index);
     *slot = port->free_ps;
-    return_credits (net, port->first + input, in_vl, blocks, port->free_ps);
+    return_credits (net, in->sender, in_vl, blocks, port->free_ps);
   } else {
     transmit (net, index, port, lane, packet_index);
     if (input == IB_QUEUE_DATA) {
@@ -1388,17 +1400,15 @@ newcomer_slot (IbNetwork *net, uint32_t index, const IbPort *port, const Survey 
 
 /* The arbiter has picked the packet: what is known of its wait. */
 static ALWAYS_INLINE void
-end_wait (IbNetwork *net, uint32_t index, IbPort *port, uint32_t vl, uint32_t input)
+end_wait (IbNetwork *net, uint32_t index, IbPort *port, IbLane *lane, uint32_t input,
+          IbPacket *packet)
 {
-  IbLane *lane = ib_lane (net, index, vl);
-
   lane->last_in = (uint8_t) input;
-  if (port->blocked_ps != NEVER_PS) {
-    net->sent[index].wait_ps += (uint64_t) (net->engine.now_ps - port->blocked_ps);
-    port->blocked_ps = NEVER_PS;
+  if ((port->marks & IB_BLOCKED) != 0) {
+    net->sent[index].wait_ps += (uint64_t) net->engine.now_ps;
+    port->marks &= (uint8_t) ~IB_BLOCKED;
   }
   if (port->is_switch) {
-    IbPacket *packet = &net->packet[ib_queue (net, port, vl, input)->head];
     Waited *waited = &ib_input (net, port->first + input)->waited;
 
     waited->packets += ib_weight (net, packet);
@@ -1470,16 +1480,18 @@ survey (IbNetwork *net, uint32_t index, const IbPort *port)
 static void
 starve (IbNetwork *net, uint32_t index, IbPort *port, const Survey *survey, int64_t retry_ps)
 {
-  port->marks |= IB_STARVED;
-  if (port->blocked_ps == NEVER_PS)
-    port->blocked_ps = net->engine.now_ps;
-  for (uint32_t vl = 0; vl < ib_vls (net); vl++)
+  if ((port->marks & IB_BLOCKED) == 0)
+    net->sent[index].wait_ps -= (uint64_t) net->engine.now_ps;
+  port->marks |= IB_STARVED | IB_BLOCKED;
+  for (uint32_t vl = 0; vl < ib_vls (net); vl++) {
+    ib_lane (net, index, vl)->is_starved = true;
     for (uint32_t i = 0; i < IB_RETURNS; i++) {
       uint64_t entry = ib_lane (net, index, vl)->returns[i];
 
       if (entry != IB_NO_RETURN)
         retry_ps = MIN (retry_ps, (int64_t) (entry >> 8));
     }
+  }
   if (retry_ps != NEVER_PS)
     look_at (net, index, port, retry_ps);
   if (survey->next_ps != NEVER_PS)
@@ -1502,7 +1514,7 @@ go_on (IbNetwork *net, uint32_t index, IbPort *port, const Survey *survey)
 
 /* An idle port with something in its queues, which a packet comes to or which looks: sends
  * at most one packet. */
-static ALWAYS_INLINE void
+static void
 attend (IbNetwork *net, uint32_t index, IbPort *port, bool comes)
 {
   Survey now = survey (net, index, port);
@@ -1524,11 +1536,52 @@ attend (IbNetwork *net, uint32_t index, IbPort *port, bool comes)
       starve (net, index, port, &now, retry_ps);
       return;
     }
-    end_wait (net, index, port, next.vl, next.input);
+    end_wait (net, index, port, ib_lane (net, index, next.vl), next.input,
+              &net->packet[ib_queue (net, port, next.vl, next.input)->head]);
   }
   port->wake_ps = NEVER_PS;
   leave (net, index, port, next.vl, next.input, next.slot, &now);
   go_on (net, index, port, &now);
+}
+
+/* The same when a packet is alone and nothing keeps it; false: all of the above has to be looked at. */
+static ALWAYS_INLINE bool
+attend_alone (IbNetwork *net, uint32_t index, IbPort *port, bool comes)
+{
+  uint32_t packet_index = port->alone, blocks;
+  IbPacket *packet;
+  IbInput *in;
+  IbLane *lane = ib_lane (net, index, 0);
+  int64_t *slot;
+
+  if (packet_index == PACKET_NONE)
+    return false;
+  packet = &net->packet[packet_index];
+  in = ib_input (net, packet->port);
+  blocks = packet->blocks;
+  if (packet->time_ps > net->engine.now_ps || (comes && packet->time_ps < net->engine.now_ps) ||
+      in->n_claims > 0 || !finds_room (net, lane, blocks) || (slot = find_slot (net, in)) == NULL)
+    return false;
+  port->wake_ps = NEVER_PS;
+  port->listed = 0;
+  port->alone = PACKET_NONE;
+  if (packet->time_ps < net->engine.now_ps)
+    end_wait (net, index, port, lane, packet->port - port->first, packet);
+  transmit (net, index, port, lane, packet_index);
+  *slot = port->free_ps;
+  return_credits (net, in->sender, 0, blocks, port->free_ps);
+  return true;
+}
+
+static ALWAYS_INLINE void
+attend_any (IbNetwork *net, uint32_t index, IbPort *port, bool comes)
+{
+  if (ib_leaves_alone (net)) {
+    if (attend_alone (net, index, port, comes))
+      return;
+    ib_queue_alone (net, index);
+  }
+  attend (net, index, port, comes);
 }
 
 /* A port looks for something to send. */
@@ -1540,7 +1593,7 @@ look (IbNetwork *net, uint32_t index)
   if (port->wake_ps != net->engine.now_ps)
     return; /* an earlier wake took its place */
   if (port->listed != 0 && port->free_ps <= net->engine.now_ps) {
-    attend (net, index, port, false);
+    attend_any (net, index, port, false);
     return;
   }
   port->wake_ps = NEVER_PS;
@@ -1559,7 +1612,7 @@ meet (IbNetwork *net, uint32_t index)
   if (port->listed == 0 || port->free_ps > net->engine.now_ps)
     look (net, index);
   else
-    attend (net, index, port, true);
+    attend_any (net, index, port, true);
 }
 
 /* --- The run ---
