@@ -116,17 +116,21 @@ calendar_argument (uint64_t event)
   return (uint32_t) event;
 }
 
-/* The next event of the window; CALENDAR_END at its end.  Without a branch on
- * where it comes from, which nothing foretells. */
+/* The next event of the window; CALENDAR_END at its end.  Few are added in their own window. */
 static inline uint64_t
 calendar_take (Calendar *calendar)
 {
-  uint64_t due = calendar->due[calendar->next_due], late = calendar->late[calendar->next_late];
-  bool is_late = late >> CALENDAR_INDEX_SHIFT < due >> CALENDAR_INDEX_SHIFT;
+  uint64_t due = calendar->due[calendar->next_due], late;
 
-  calendar->next_late += is_late;
-  calendar->next_due += !is_late;
-  return is_late ? late : due;
+  if (__builtin_expect (calendar->next_late < calendar->n_late, 0)) {
+    late = calendar->late[calendar->next_late];
+    if (late >> CALENDAR_INDEX_SHIFT < due >> CALENDAR_INDEX_SHIFT) {
+      calendar->next_late++;
+      return late;
+    }
+  }
+  calendar->next_due++;
+  return due;
 }
 
 /* Not for use: the time as it stands in an event. */

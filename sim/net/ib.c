@@ -140,7 +140,8 @@ number_ports (IbNetwork *net, GError **error)
     for (uint32_t rail = host->first_rail; rail < host->first_rail + host->n_rails; rail++) {
       const TopoDevice *device = &fabric->devices[fabric->rails[rail]];
 
-      net->node_of[fabric->rails[rail]] = node;
+      net->adapter[fabric->rails[rail]] =
+          (IbAdapter){ .node = node, .first_port = device->first_port, .n_ports = device->n_ports };
       for (uint32_t at = 0; at < device->n_ports; at++) {
         if (number == IB_MAX_NUMBERS) {
           g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK,
@@ -149,6 +150,7 @@ number_ports (IbNetwork *net, GError **error)
           return FALSE;
         }
         net->port[device->first_port + at].number = (uint8_t) number++;
+        net->unit[device->first_port + at] = fabric->rails[rail];
       }
     }
   }
@@ -227,7 +229,6 @@ init_ports (IbNetwork *net)
   for (uint32_t port = 0; port < fabric->n_ports; port++)
     init_link (net, port);
   net->queue = packet_table_new (sizeof (IbQueue) * MAX (1, net->n_queues));
-  net->adapter = g_new0 (IbAdapter, fabric->n_devices + 1);
   net->arbiter = g_new0 (IbArbiter, net->n_vls > 1 ? fabric->n_ports : 1);
   for (uint32_t port = 0; net->n_vls > 1 && port < fabric->n_ports; port++)
     net->arbiter[port] = (IbArbiter){
@@ -336,7 +337,7 @@ init (IbNetwork *net, GError **error)
                                  (15 - MIN (p->congestion.threshold, 15)) / 15);
   /* One more, as fetching ahead takes the queue of an adapter for a port. */
   net->port = packet_table_new (sizeof (IbPort) * (net->fabric->n_ports + 1));
-  net->node_of = g_new0 (uint32_t, net->fabric->n_devices + 1);
+  net->adapter = g_new0 (IbAdapter, net->fabric->n_devices + 1);
   net->unit = g_new (uint32_t, net->fabric->n_ports + 1);
   net->n_events = g_new0 (uint32_t, net->n_switches + 1);
   if (!check_limits (net, error) || !number_ports (net, error))
@@ -634,7 +635,7 @@ ib_network_send (SimNetwork *base, const SimMessage *public, int64_t at_ps)
   };
   /* The queue pairs of dynamic connections are few. */
   if (net->contexts.capacity > 0 && !base->dynamic_connections)
-    net->request[index].context =
+    message->context =
         ib_contexts_connect (&net->contexts, public->source_rank, public->destination_rank,
                              ib_pair_number (public), net->fabric->ports[port].device,
                              net->fabric->ports[net->tables->destination_port[destination]].device);
@@ -722,7 +723,6 @@ ib_network_free (SimNetwork *base)
   packet_table_free (net->sent);
   if (net->switches.ring)
     calendar_clear (&net->switches);
-  g_free (net->node_of);
   g_free (net->unit);
   g_free (net->n_events);
   g_free (net->home);

@@ -42,7 +42,7 @@
  * outside first, then what the unit does about it; those of one class by the
  * number of the port in its unit. */
 typedef enum {
-  IB_CREDIT,   /* argument = port << 12 | VL << 8 | blocks */
+  IB_CREDIT,   /* argument = (VL << 8 | blocks) << IB_PORT_BITS | port */
   IB_NEWCOMER, /* argument = port: the head of a packet comes when it is idle */
   IB_ARRIVE,   /* argument = packet: its head, at a switch that must decide then */
   IB_RECEIVE,  /* argument = packet: its last byte, at an adapter */
@@ -58,7 +58,8 @@ typedef enum {
 } IbClass;
 
 #define IB_MAX_NUMBERS 256 /* ports of a unit */
-#define IB_MAX_PORTS   (1u << 20)
+#define IB_PORT_BITS   20u
+#define IB_MAX_PORTS   (1u << IB_PORT_BITS)
 #define IB_RETURNS     4                   /* credit returns kept per lane */
 #define IB_RETURNS_MAX (INT64_C (1) << 55) /* of their times; 10 hours */
 #define IB_NO_RETURN   UINT64_MAX
@@ -183,8 +184,9 @@ typedef struct {
   int64_t post_ps;     /* the next work request may begin */
   int64_t complete_ps; /* the next received message may complete */
   int64_t write_ps;    /* PCIe towards memory is busy until here */
-  bool reading;        /* PCIe from memory is busy */
-  uint32_t turn;       /* lane of its ports that was read for last */
+  uint32_t node, first_port, n_ports;
+  uint32_t turn; /* lane of its ports that was read for last */
+  bool reading;  /* PCIe from memory is busy */
 } IbAdapter;
 
 /* A message from its send to its acknowledgement. */
@@ -194,7 +196,6 @@ typedef struct {
   uint32_t message, pair;
   uint32_t next;              /* of the pair, or free */
   uint32_t ends;              /* what has still to happen before it is forgotten */
-  uint32_t context;           /* of its connection, at the source */
   uint16_t software_left;     /* software's bytes of the payload: they come first */
   uint16_t destination, back; /* numbers in the tables: there, and of the way back */
   uint8_t vl : 4, back_vl : 4;
@@ -202,8 +203,6 @@ typedef struct {
   bool is_inline : 1;
   bool exact : 1; /* SimMessage.exact */
 } IbRequest;
-
-_Static_assert(sizeof (IbRequest) == 48, "four requests in three cache lines");
 
 /* A queue pair: the requests of one rank to another, in order.  RDMA writes
  * have one of their own, as in Open MPI, which writes on the last of its queue
@@ -254,7 +253,7 @@ typedef struct {
 
   Calendar switches;  /* what is to come at switches; engine.calendar: at adapters */
   uint32_t *n_events; /* [switch] in the window; the first of them while it is sorted */
-  uint32_t *unit;     /* [port of a switch] the switch */
+  uint32_t *unit;     /* [port] the switch that it belongs to, or the device of the adapter */
 
   uint32_t *home;     /* [destination] switch it hangs on, PACKET_NONE: none */
   IbPort *port;       /* [port of the fabric] */
@@ -265,7 +264,6 @@ typedef struct {
   IbStage *stage;     /* [port * n_vls + VL] */
   IbArbiter *arbiter; /* [port], when there are VLs to choose among */
   IbAdapter *adapter; /* [device] */
-  uint32_t *node_of;  /* [device] of an adapter */
 
   IbPacket *packet;
   IbRequest *request;
@@ -399,6 +397,12 @@ static inline IbStage *
 ib_stage (const IbNetwork *net, uint32_t port, uint32_t vl)
 {
   return &net->stage[(size_t) port * ib_vls (net) + vl];
+}
+
+static inline IbAdapter *
+ib_adapter (const IbNetwork *net, uint32_t port)
+{
+  return &net->adapter[net->unit[port]];
 }
 
 static inline IbInput *

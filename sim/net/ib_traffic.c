@@ -77,7 +77,7 @@ return_credits (IbNetwork *net, uint32_t index, uint32_t vl, uint32_t blocks, in
   if (G_UNLIKELY (lane->taken == IB_ALL_TAKEN))
     collect_credits (lane, net->switches.start_ps);
   if (G_UNLIKELY (lane->taken == IB_ALL_TAKEN || at_ps >= IB_RETURNS_MAX)) {
-    ib_add (net, IB_CREDIT, &net->port[index], index << 12 | vl << 8 | blocks, at_ps);
+    ib_add (net, IB_CREDIT, &net->port[index], (vl << 8 | blocks) << IB_PORT_BITS | index, at_ps);
     return;
   }
   place = (uint32_t) __builtin_ctz (~(uint32_t) lane->taken);
@@ -88,11 +88,12 @@ return_credits (IbNetwork *net, uint32_t index, uint32_t vl, uint32_t blocks, in
 }
 
 static void
-credits_come (IbNetwork *net, uint32_t index, uint32_t vl, uint32_t blocks)
+credits_come (IbNetwork *net, uint32_t argument)
 {
+  uint32_t index = argument & (IB_MAX_PORTS - 1), lane = argument >> IB_PORT_BITS;
   IbPort *port = &net->port[index];
 
-  ib_lane (net, index, vl)->credits += blocks;
+  ib_lane (net, index, lane >> 8)->credits += lane & 255;
   if (port->listed != 0)
     look_at (net, index, port, MAX (net->engine.now_ps, port->free_ps));
 }
@@ -723,13 +724,11 @@ pair_drop (IbNetwork *net, uint32_t index)
   net->n_paired--;
 }
 
-/* From when on an adapter has the context of a queue pair that it needs now. */
-static ALWAYS_INLINE int64_t
-context_ps (IbNetwork *net, uint32_t context)
+/* The queue pairs of dynamic connections are few. */
+static inline bool
+uses_contexts (const IbNetwork *net)
 {
-  return net->contexts.capacity == 0 || net->engine.base.dynamic_connections
-             ? net->engine.now_ps
-             : ib_contexts_use (&net->contexts, context, net->engine.now_ps);
+  return net->contexts.capacity > 0 && !net->engine.base.dynamic_connections;
 }
 
 static inline int64_t
@@ -882,14 +881,12 @@ enter_adapter (IbNetwork *net, uint32_t index, uint32_t queue)
 static void
 read_more (IbNetwork *net, uint32_t port)
 {
-  uint32_t device_index = net->fabric->ports[port].device;
-  const TopoDevice *device = &net->fabric->devices[device_index];
-  IbAdapter *adapter = &net->adapter[device_index];
-  IbStage *stages = ib_stage (net, device->first_port, 0);
+  IbAdapter *adapter = ib_adapter (net, port);
+  IbStage *stages = ib_stage (net, adapter->first_port, 0);
   int64_t now_ps = net->engine.now_ps;
 
   while (!adapter->reading) {
-    uint32_t at = next_stage (net, device->n_ports * ib_vls (net), stages, adapter->turn);
+    uint32_t at = next_stage (net, adapter->n_ports * ib_vls (net), stages, adapter->turn);
     uint32_t index;
     bool is_inline;
 
@@ -903,8 +900,8 @@ read_more (IbNetwork *net, uint32_t port)
     } else {
       /* PCIe begins to read the payload of the packet. */
       const IbPacket *packet = &net->packet[index];
-      int64_t memory_ps = sim_memory_dma (net->engine.base.memory, net->node_of[device_index],
-                                          false, packet->payload_bytes, now_ps);
+      int64_t memory_ps = sim_memory_dma (net->engine.base.memory, adapter->node, false,
+                                          packet->payload_bytes, now_ps);
       int64_t pcie_ps = now_ps + ib_bytes_ps (packet->payload_bytes, net->pcie_ps_q32);
 
       adapter->reading = true;
@@ -931,17 +928,20 @@ post (IbNetwork *net, uint32_t index)
 {
   const TopoParameters *p = net->parameters;
   IbRequest *request = &net->request[index];
-  const SimMessage *public = &message_at (&net->engine, request->message)->public;
+  const Message *message = message_at (&net->engine, request->message);
+  const SimMessage *public = &message->public;
   uint32_t port = net->tables->destination_port[request->back];
-  IbAdapter *adapter = &net->adapter[net->fabric->ports[port].device];
+  IbAdapter *adapter = ib_adapter (net, port);
   int64_t start_ps = MAX (net->engine.now_ps, adapter->post_ps);
   uint32_t pair_index =
       pair_get (net, public->source_rank, public->destination_rank, ib_pair_number (public));
   IbPair *pair = &net->pair[pair_index];
 
   adapter->post_ps = start_ps + message_gap_ps (net);
-  request->ready_ps =
-      MAX (start_ps, context_ps (net, request->context)) + lead_ps (p, public, request->is_inline);
+  if (uses_contexts (net))
+    start_ps =
+        MAX (start_ps, ib_contexts_use (&net->contexts, message->context, net->engine.now_ps));
+  request->ready_ps = start_ps + lead_ps (p, public, request->is_inline);
   request->pair = pair_index;
   pair->n_open++;
   pair->port = port;
@@ -978,7 +978,7 @@ read_done (IbNetwork *net, uint32_t index)
 {
   uint32_t port = net->packet[index].port;
 
-  net->adapter[net->fabric->ports[port].device].reading = false;
+  ib_adapter (net, port)->reading = false;
   enter_adapter (net, index, IB_QUEUE_DATA);
   read_more (net, port);
 }
@@ -1035,9 +1035,8 @@ end_request (IbNetwork *net, uint32_t message)
 static int64_t
 write_ps (IbNetwork *net, const IbPacket *packet)
 {
-  uint32_t device = net->fabric->ports[packet->port].device;
   int64_t now_ps = net->engine.now_ps, memory_ps;
-  IbAdapter *adapter = &net->adapter[device];
+  IbAdapter *adapter = ib_adapter (net, packet->port);
 
   if (packet->payload_bytes == 0)
     return now_ps;
@@ -1047,8 +1046,8 @@ write_ps (IbNetwork *net, const IbPacket *packet)
     waited->packets += (packet->flags & IB_FLAG_WAITED) != 0 ? 0 : ib_weight (net, packet);
     waited->ps += (uint64_t) (adapter->write_ps - now_ps);
   }
-  memory_ps = sim_memory_dma (net->engine.base.memory, net->node_of[device], true,
-                              packet->payload_bytes, now_ps);
+  memory_ps =
+      sim_memory_dma (net->engine.base.memory, adapter->node, true, packet->payload_bytes, now_ps);
   adapter->write_ps =
       MAX (now_ps, adapter->write_ps) + ib_bytes_ps (packet->payload_bytes, net->pcie_ps_q32);
   return MAX (adapter->write_ps, memory_ps);
@@ -1058,7 +1057,7 @@ static void
 receive_data (IbNetwork *net, const IbPacket *packet)
 {
   const TopoParameters *p = net->parameters;
-  IbAdapter *adapter = &net->adapter[net->fabric->ports[packet->port].device];
+  IbAdapter *adapter = ib_adapter (net, packet->port);
   int64_t written_ps = write_ps (net, packet), complete_ps;
   bool marked = (packet->flags & IB_FLAG_FECN) != 0;
 
@@ -1110,16 +1109,27 @@ take_up (IbNetwork *net, uint32_t index)
     receive_protocol (net, &packet);
 }
 
+/* From when on the adapter has the context of a packet's connection. */
+static int64_t
+context_ps (IbNetwork *net, const IbPacket *packet)
+{
+  uint32_t context = message_at (&net->engine, packet->message)->context;
+
+  if (packet->kind == IB_PACKET_DATA)
+    context = (context ^ IB_CONTEXT_OTHER_END) + IB_CONTEXT_RECEIVE;
+  return ib_contexts_use (&net->contexts, context, net->engine.now_ps);
+}
+
 /* From when on the adapter knows where the packet goes: into the next buffer of the receive queue
  * of its rank. */
 static int64_t
 buffer_ps (IbNetwork *net, const IbPacket *packet)
 {
   const SimMessage *message = &message_at (&net->engine, packet->message)->public;
-  uint32_t device = net->fabric->ports[packet->port].device, queue;
+  uint32_t device = net->unit[packet->port], queue;
 
-  if (net->receive_queues.capacity == 0 || packet->kind != IB_PACKET_DATA ||
-      message->kind == SIM_MESSAGE_WRITE || message->kind == SIM_MESSAGE_READ ||
+  if (packet->kind != IB_PACKET_DATA || message->kind == SIM_MESSAGE_WRITE ||
+      message->kind == SIM_MESSAGE_READ ||
       message->bytes + message->software_bytes <= net->parameters->hca.receive_inline_bytes)
     return net->engine.now_ps;
   queue = ib_contexts_connect (&net->receive_queues, message->destination_rank,
@@ -1133,20 +1143,20 @@ static void
 receive (IbNetwork *net, uint32_t index)
 {
   IbPacket *packet = &net->packet[index];
-  uint32_t context = net->request[message_at (&net->engine, packet->message)->next].context;
-  int64_t there_ps;
+  int64_t now_ps = net->engine.now_ps, there_ps = now_ps;
   Waited *waited;
 
-  if (packet->kind == IB_PACKET_DATA)
-    context = (context ^ IB_CONTEXT_OTHER_END) + IB_CONTEXT_RECEIVE;
-  there_ps = MAX (context_ps (net, context), buffer_ps (net, packet));
-  if (there_ps == net->engine.now_ps) {
+  if (uses_contexts (net))
+    there_ps = context_ps (net, packet);
+  if (net->receive_queues.capacity > 0)
+    there_ps = MAX (there_ps, buffer_ps (net, packet));
+  if (there_ps == now_ps) {
     take_up (net, index);
     return;
   }
   waited = &ib_input (net, packet->port)->waited;
   waited->packets += ib_weight (net, packet);
-  waited->ps += (uint64_t) (there_ps - net->engine.now_ps);
+  waited->ps += (uint64_t) (there_ps - now_ps);
   packet->flags |= IB_FLAG_WAITED;
   ib_add (net, IB_TAKE_UP, &net->port[packet->port], index, there_ps);
 }
@@ -1621,51 +1631,67 @@ meet (IbNetwork *net, uint32_t index)
  * for all that happens there; each in the order of time, because an input buffer can feed only some
  * of its outputs at a time.  Then the adapters and their ranks, all of them in the order of time. */
 
+/* Either kind with what comes to it, up to the next CALENDAR_END. */
 static void
-dispatch (IbNetwork *net, uint64_t event)
-{
-  uint32_t argument = calendar_argument (event);
-
-  switch ((IbClass) calendar_class (event)) {
-  case IB_CREDIT: credits_come (net, argument >> 12, argument >> 8 & 15, argument & 255); break;
-  case IB_NEWCOMER: meet (net, argument); break;
-  case IB_ARRIVE: arrive (net, argument); break;
-  case IB_RECEIVE: receive (net, argument); break;
-  case IB_READY: enter_switch (net, argument, net->packet[argument].next); break;
-  case IB_TAKE_UP: take_up (net, argument); break;
-  case IB_POST: post (net, argument); break;
-  case IB_ACTIVATE: activate (net, argument); break;
-  case IB_READ: read_done (net, argument); break;
-  case IB_LOOK: look (net, argument); break;
-  case IB_SENT: acknowledged (net, argument); break;
-  case IB_DELIVER: deliver (net, argument); break;
-  case IB_TIMER: packet_engine_timer_due (&net->engine, argument); break;
-  }
-}
-
-/* All up to the next CALENDAR_END. */
-static ALWAYS_INLINE void
-run_events (IbNetwork *net, Calendar *calendar)
+run_switch (IbNetwork *net)
 {
   uint64_t event;
 
-  while ((event = calendar_take (calendar)) != CALENDAR_END) {
-    net->engine.now_ps = calendar_time_ps (calendar, event);
-    dispatch (net, event);
+  while ((event = calendar_take (&net->switches)) != CALENDAR_END) {
+    uint32_t argument = calendar_argument (event);
+    IbClass class = (IbClass) calendar_class (event);
+
+    net->engine.now_ps = calendar_time_ps (&net->switches, event);
+    if (G_LIKELY (class == IB_NEWCOMER))
+      meet (net, argument);
+    else if (class == IB_LOOK)
+      look (net, argument);
+    else if (class == IB_CREDIT)
+      credits_come (net, argument);
+    else if (class == IB_ARRIVE)
+      arrive (net, argument);
+    else
+      enter_switch (net, argument, net->packet[argument].next);
   }
 }
 
+static void
+run_adapters (IbNetwork *net)
+{
+  uint64_t event;
+
+  while ((event = calendar_take (&net->engine.calendar)) != CALENDAR_END) {
+    uint32_t argument = calendar_argument (event);
+
+    net->engine.now_ps = calendar_time_ps (&net->engine.calendar, event);
+    switch ((IbClass) calendar_class (event)) {
+    case IB_CREDIT: credits_come (net, argument); break;
+    case IB_RECEIVE: receive (net, argument); break;
+    case IB_TAKE_UP: take_up (net, argument); break;
+    case IB_POST: post (net, argument); break;
+    case IB_ACTIVATE: activate (net, argument); break;
+    case IB_READ: read_done (net, argument); break;
+    case IB_LOOK: look (net, argument); break;
+    case IB_SENT: acknowledged (net, argument); break;
+    case IB_DELIVER: deliver (net, argument); break;
+    case IB_TIMER: packet_engine_timer_due (&net->engine, argument); break;
+    case IB_NEWCOMER:
+    case IB_ARRIVE:
+    case IB_READY: g_assert_not_reached ();
+    }
+  }
+}
+
+/* The number of the switch that an event comes to. */
 static inline uint32_t
 switch_of (const IbNetwork *net, uint64_t event)
 {
-  uint32_t argument = calendar_argument (event);
+  uint32_t class = calendar_class (event);
+  uint32_t port = calendar_argument (event) & (IB_MAX_PORTS - 1);
 
-  switch (calendar_class (event)) {
-  case IB_CREDIT: return net->unit[argument >> 12];
-  case IB_ARRIVE:
-  case IB_READY: return net->unit[net->packet[argument].port];
-  default: return net->unit[argument];
-  }
+  if (ib_arrivals (net) && (class == IB_ARRIVE || class == IB_READY))
+    port = net->packet[calendar_argument (event)].port;
+  return net->unit[port];
 }
 
 /* The events of one switch into the order of time; there are few, nearly in order. */
@@ -1692,7 +1718,7 @@ run_switches (IbNetwork *net, int64_t window)
   /* To go through all switches for few events would cost more than it brings. */
   if (4 * n < n_switches) {
     calendar_sort (calendar, events, n);
-    run_events (net, calendar);
+    run_switch (net);
     return;
   }
   due = calendar->due;
@@ -1715,7 +1741,7 @@ run_switches (IbNetwork *net, int64_t window)
     if (end == first)
       continue;
     sort_few (&due[first], end - first);
-    run_events (net, calendar);
+    run_switch (net);
     first = end + 1;
   }
 }
@@ -1734,7 +1760,7 @@ run_window (IbNetwork *net)
   run_switches (net, window);
   /* Packets may have reached them since. */
   calendar_enter (adapters, window);
-  run_events (net, adapters);
+  run_adapters (net);
   return true;
 }
 
