@@ -939,8 +939,8 @@ post (IbNetwork *net, uint32_t index)
 
   adapter->post_ps = start_ps + message_gap_ps (net);
   if (uses_contexts (net))
-    start_ps =
-        MAX (start_ps, ib_contexts_use (&net->contexts, message->context, net->engine.now_ps));
+    start_ps = MAX (start_ps, ib_contexts_use (&net->contexts, message->context, net->unit[port],
+                                               net->engine.now_ps));
   request->ready_ps = start_ps + lead_ps (p, public, request->is_inline);
   request->pair = pair_index;
   pair->n_open++;
@@ -1117,7 +1117,7 @@ context_ps (IbNetwork *net, const IbPacket *packet)
 
   if (packet->kind == IB_PACKET_DATA)
     context = (context ^ IB_CONTEXT_OTHER_END) + IB_CONTEXT_RECEIVE;
-  return ib_contexts_use (&net->contexts, context, net->engine.now_ps);
+  return ib_contexts_use (&net->contexts, context, net->unit[packet->port], net->engine.now_ps);
 }
 
 /* From when on the adapter knows where the packet goes: into the next buffer of the receive queue
@@ -1134,7 +1134,8 @@ buffer_ps (IbNetwork *net, const IbPacket *packet)
     return net->engine.now_ps;
   queue = ib_contexts_connect (&net->receive_queues, message->destination_rank,
                                message->destination_rank, false, device, device);
-  return ib_contexts_use (&net->receive_queues, queue + IB_CONTEXT_RECEIVE, net->engine.now_ps);
+  return ib_contexts_use (&net->receive_queues, queue + IB_CONTEXT_RECEIVE, device,
+                          net->engine.now_ps);
 }
 
 /* The last byte of a packet has arrived at an adapter; it stays in the buffer until its context is
@@ -1694,26 +1695,21 @@ switch_of (const IbNetwork *net, uint64_t event)
   return net->unit[port];
 }
 
-/* The events of one switch into the order of time; there are few, nearly in order. */
+/* Behind its equals among those before `place`, which are in order; a 0 stands before them. */
 static inline void
-sort_few (uint64_t *events, uint32_t n)
+insert (uint64_t *place, uint64_t event)
 {
-  for (uint32_t i = 1; i < n; i++) {
-    uint64_t event = events[i], key = event >> CALENDAR_INDEX_SHIFT;
-    uint32_t hole = i;
-
-    for (; hole > 0 && events[hole - 1] >> CALENDAR_INDEX_SHIFT > key; hole--)
-      events[hole] = events[hole - 1];
-    events[hole] = event;
-  }
+  for (; place[-1] >> CALENDAR_INDEX_SHIFT > event >> CALENDAR_INDEX_SHIFT; place--)
+    *place = place[-1];
+  *place = event;
 }
 
 static void
 run_switches (IbNetwork *net, int64_t window)
 {
   Calendar *calendar = &net->switches;
-  uint32_t n, n_switches = net->n_switches, first = 0;
-  uint64_t *events = calendar_enter_unsorted (calendar, window, n_switches, &n), *due;
+  uint32_t n, n_switches = net->n_switches, first = 1;
+  uint64_t *events = calendar_enter_unsorted (calendar, window, 2 * n_switches, &n), *due;
 
   /* To go through all switches for few events would cost more than it brings. */
   if (4 * n < n_switches) {
@@ -1724,25 +1720,27 @@ run_switches (IbNetwork *net, int64_t window)
   due = calendar->due;
   for (uint32_t i = 0; i < n; i++)
     net->n_events[switch_of (net, events[i])]++;
+  /* Of each switch that has some: 0, the events, CALENDAR_END. */
   for (uint32_t unit = 0; unit < n_switches; unit++) {
-    uint32_t end = first + net->n_events[unit];
+    uint32_t here = net->n_events[unit];
 
     net->n_events[unit] = first;
-    due[end] = CALENDAR_END;
-    first = end + (end > first);
+    due[first - 1] = 0;
+    due[first + here] = CALENDAR_END;
+    first += here > 0 ? here + 2 : 0;
   }
   for (uint32_t i = 0; i < n; i++)
-    due[net->n_events[switch_of (net, events[i])]++] = events[i];
-  first = 0;
+    insert (&due[net->n_events[switch_of (net, events[i])]++], events[i]);
+  first = 1;
   for (uint32_t unit = 0; unit < n_switches; unit++) {
     uint32_t end = net->n_events[unit];
 
     net->n_events[unit] = 0;
     if (end == first)
       continue;
-    sort_few (&due[first], end - first);
+    calendar->next_due = first;
     run_switch (net);
-    first = end + 1;
+    first = end + 2;
   }
 }
 
