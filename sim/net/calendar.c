@@ -149,12 +149,12 @@ add_late (Calendar *calendar, uint64_t event)
 }
 
 static void
-append (Calendar *calendar, int64_t window, uint64_t event, int64_t at_ps)
+append (Calendar *calendar, int64_t window, uint64_t event)
 {
   uint32_t at = (uint32_t) window & (CALENDAR_RING - 1);
 
   grow (calendar, at);
-  calendar->ring[at].events[calendar->ring[at].n++] = event | calendar_time_bits (calendar, at_ps);
+  calendar->ring[at].events[calendar->ring[at].n++] = event;
 }
 
 void
@@ -166,9 +166,9 @@ calendar_add_slowly (Calendar *calendar, uint64_t event, int64_t at_ps)
   if (window - calendar->window >= CALENDAR_RING)
     far_push (calendar, event, at_ps);
   else if (window == calendar->window)
-    add_late (calendar, event | calendar_time_bits (calendar, at_ps));
+    add_late (calendar, event);
   else
-    append (calendar, window, event, at_ps);
+    append (calendar, window, event);
 }
 
 /* --- Windows --- */
@@ -328,11 +328,12 @@ calendar_enter_unsorted (Calendar *calendar, int64_t window, uint32_t n_more, ui
 
   calendar->window = window;
   calendar->start_ps = window << calendar->window_bits;
+  calendar->base_ps = calendar->start_ps & ~((INT64_C (1) << CALENDAR_MAX_WINDOW_BITS) - 1);
   while (calendar->n_far > 0 &&
          (calendar->far[0].at_ps >> calendar->window_bits) - window < CALENDAR_RING) {
     CalendarFar far = far_pop (calendar);
 
-    append (calendar, far.at_ps >> calendar->window_bits, far.event, far.at_ps);
+    append (calendar, far.at_ps >> calendar->window_bits, far.event);
   }
   *n = entered->n;
   if (calendar->due_capacity < *n + n_more + CALENDAR_AHEAD) {
