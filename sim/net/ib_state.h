@@ -24,13 +24,18 @@
  *    the time from which its head is there.  No event of its own brings it there,
  *    except where what is there decides about it: adaptive switches look for the
  *    least loaded port, and congestion control counts what waits.
+ *  - A packet that finds nothing in the queues of its next port waits, or will, in the port itself.
+ *    When its time comes and nothing keeps it, it goes on without a look at queues and lanes.
  *  - Credits on their way back are times in a short list at the sender's lane,
  *    read when its port looks for something to send; they wake the port only
  *    when it starves.
+ *  - Windows are no longer than what reaches a switch from outside takes, so that in each of them the
+ *    switches can have their turns one after the other.  What a switch has to do in a window is a
+ *    handful of events, which are cheap to sort, and its state is fetched once for them.
  *
- * The outputs of a switch are not independent of each other, because an input
- * buffer can feed only some of them at a time.  So all events go in the order
- * of time. */
+ * The outputs of a switch are not independent of each other, because an input buffer can feed only
+ * some of them at a time.  So the events of a switch go in the order of time, and those of all
+ * adapters, which come after the switches in a window. */
 #pragma once
 
 #include "sim/net/packet_engine.h"
