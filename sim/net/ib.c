@@ -619,8 +619,8 @@ ib_network_send (SimNetwork *base, const SimMessage *public, int64_t at_ps)
                      offsetof (IbRequest, next));
   source = net->tables->destination_of[port];
   net->request[index] = (IbRequest){
-    .payload_left = payload_bytes,
-    .software_left = public->software_bytes,
+    .payload_bytes = payload_bytes,
+    .software_bytes = public->software_bytes,
     .message = message_index,
     .pair = PACKET_NONE,
     .next = PACKET_NONE,
@@ -629,7 +629,7 @@ ib_network_send (SimNetwork *base, const SimMessage *public, int64_t at_ps)
     .vl = route_forwarding_vl (net->tables, source, destination) & 15,
     .back_vl = route_forwarding_vl (net->tables, destination, source) & 15,
     .ends = 2,
-    .begins_write = public->kind == SIM_MESSAGE_WRITE,
+    .is_write = public->kind == SIM_MESSAGE_WRITE,
     .is_inline = is_inline (net->parameters, public, payload_bytes),
     .exact = public->exact,
   };

@@ -196,15 +196,15 @@ typedef struct {
 
 /* A message from its send to its acknowledgement. */
 typedef struct {
-  int64_t ready_ps;      /* its first packet may be read, or sent when inline */
-  uint64_t payload_left; /* not yet in packets: software's bytes and the user's */
+  int64_t ready_ps;       /* its first packet may be read, or sent when inline */
+  uint64_t payload_bytes; /* software's and the user's */
   uint32_t message, pair;
-  uint32_t next;              /* of the pair, or free */
-  uint32_t ends;              /* what has still to happen before it is forgotten */
-  uint16_t software_left;     /* software's bytes of the payload: they come first */
+  uint32_t next; /* of the pair, or free */
+  uint32_t ends; /* what has still to happen before it is forgotten */
+  uint16_t software_bytes;
   uint16_t destination, back; /* numbers in the tables: there, and of the way back */
   uint8_t vl : 4, back_vl : 4;
-  bool begins_write : 1; /* an RDMA write whose first packet is not made yet */
+  bool is_write : 1;
   bool is_inline : 1;
   bool exact : 1; /* SimMessage.exact */
 } IbRequest;
@@ -214,19 +214,29 @@ typedef struct {
  * pairs and sends control messages on the first (btl_openib_component.c:
  * rdma_qp, credits_qp): an answer does not wait behind megabytes. */
 typedef struct {
+  /* What each packet of its first request needs: between two packets of a node those of others pass,
+   * and each record that is read must then be fetched again. */
+  uint64_t payload_left; /* not yet in packets: software's bytes and the user's */
+  uint32_t head;         /* PACKET_NONE: it has none */
+  uint32_t message;
+  uint32_t next;          /* of a ring, or free */
+  uint32_t port;          /* of the source */
+  uint16_t software_left; /* software's bytes of the payload: they come first */
+  uint16_t destination;
+  uint8_t vl : 4;
+  bool begins_write : 1; /* an RDMA write whose first packet is not made yet */
+  bool is_inline : 1;
+  bool exact : 1;
+  uint8_t number; /* see ib_pair_number() */
+  uint8_t ccti;
   uint32_t source_rank, destination_rank;
-  uint32_t head, tail;   /* requests, PACKET_NONE: none */
-  uint32_t next;         /* of a ring, or free */
-  uint32_t port;         /* of the source */
+  uint32_t tail;         /* the last of its requests */
+  uint32_t n_open;       /* congestion control: requests that are not forgotten */
   int64_t not_before_ps; /* congestion control holds it back until then */
   int64_t ccti_ps;       /* the index was right then; it falls with time */
-  uint32_t n_open;       /* congestion control: requests that are not forgotten */
-  uint8_t ccti;
-  uint8_t vl;
-  uint8_t number; /* see ib_pair_number() */
 } IbPair;
 
-_Static_assert(sizeof (IbPair) == 48, "four pairs in three cache lines");
+_Static_assert(sizeof (IbPair) == 64, "a pair is a cache line");
 
 /* Among the queue pairs from one rank to another. */
 static inline uint8_t

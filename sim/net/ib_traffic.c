@@ -754,10 +754,24 @@ activate_at (IbNetwork *net, uint32_t index, int64_t at_ps)
           MAX (at_ps, net->engine.now_ps));
 }
 
-/* The pair behind `before` has given a packet: it stays in the ring, waits
- * for its time, or has nothing left to do. */
+/* What the packets of a pair's first request need. */
 static void
-end_turn (IbNetwork *net, IbStage *stage, uint32_t before, uint32_t index)
+begin_request (const IbNetwork *net, IbPair *pair)
+{
+  const IbRequest *request = &net->request[pair->head];
+
+  pair->message = request->message;
+  pair->payload_left = request->payload_bytes;
+  pair->software_left = request->software_bytes;
+  pair->begins_write = request->is_write;
+  pair->is_inline = request->is_inline;
+  pair->exact = request->exact;
+}
+
+/* The pair behind `before` has given a packet: it stays in the ring, waits
+ * for its time, or has nothing left to do.  Its first request may begin at ready_ps. */
+static void
+end_turn (IbNetwork *net, IbStage *stage, uint32_t before, uint32_t index, int64_t ready_ps)
 {
   IbPair *pair = &net->pair[index];
   int64_t next_ps;
@@ -765,7 +779,7 @@ end_turn (IbNetwork *net, IbStage *stage, uint32_t before, uint32_t index)
   stage->ring = index;
   stage->next_pair = pair->next;
   if (pair->head != PACKET_NONE) {
-    next_ps = MAX (net->request[pair->head].ready_ps, pair->not_before_ps);
+    next_ps = MAX (ready_ps, pair->not_before_ps);
     if (next_ps <= net->engine.now_ps)
       return;
     activate_at (net, index, next_ps);
@@ -778,41 +792,38 @@ end_turn (IbNetwork *net, IbStage *stage, uint32_t before, uint32_t index)
 
 /* One that stands for several has one packet's place in buffers, and what frames the others. */
 static void
-fill_packet (IbNetwork *net, IbPacket *packet, IbRequest *request, uint32_t port)
+fill_packet (IbNetwork *net, IbPacket *packet, IbPair *pair)
 {
   const TopoParameters *p = net->parameters;
-  uint32_t payload_bytes = (uint32_t) MIN (request->payload_left, net->full_bytes[request->exact]);
-  uint16_t software_bytes = (uint16_t) MIN (request->software_left, payload_bytes);
-  uint32_t header_bytes = (uint32_t) p->ib.header_bytes +
-                          (request->begins_write ? (uint32_t) p->ib.rdma_header_bytes : 0);
+  uint32_t payload_bytes = (uint32_t) MIN (pair->payload_left, net->full_bytes[pair->exact]);
+  uint16_t software_bytes = (uint16_t) MIN (pair->software_left, payload_bytes);
+  uint32_t header_bytes =
+      (uint32_t) p->ib.header_bytes + (pair->begins_write ? (uint32_t) p->ib.rdma_header_bytes : 0);
   uint32_t n_others = payload_bytes > net->mtu_bytes ? (payload_bytes - 1) / net->mtu_bytes : 0;
   uint32_t frame_bytes = header_bytes + payload_bytes +
                          n_others * ((uint32_t) p->ib.header_bytes + net->framing_bytes);
 
   *packet = (IbPacket){
-    .message = request->message,
-    .port = port,
-    .destination = request->destination,
+    .message = pair->message,
+    .port = pair->port,
+    .destination = pair->destination,
     .user_bytes = (uint16_t) (payload_bytes - software_bytes),
     .frame_bytes = (uint16_t) frame_bytes,
     .payload_bytes = (uint16_t) payload_bytes,
     .blocks = (uint8_t) ib_blocks (net, header_bytes + MIN (payload_bytes, net->mtu_bytes)),
-    .vl = request->vl,
+    .vl = pair->vl,
     .kind = IB_PACKET_DATA,
   };
-  request->payload_left -= payload_bytes;
-  request->software_left = (uint16_t) (request->software_left - software_bytes);
-  request->begins_write = false;
+  pair->payload_left -= payload_bytes;
+  pair->software_left = (uint16_t) (pair->software_left - software_bytes);
+  pair->begins_write = false;
 }
 
-/* Of the pair whose turn is next the request, and the pair behind it: a packet's time ahead. */
+/* The pair behind the one whose turn is next: a packet's time ahead. */
 static PREFETCHES
 prefetch_turns (const IbNetwork *net, const IbStage *stage)
 {
-  const IbPair *pair = &net->pair[stage->next_pair];
-
-  __builtin_prefetch (&net->request[pair->head], 1);
-  __builtin_prefetch (&net->pair[pair->next], 1);
+  __builtin_prefetch (&net->pair[net->pair[stage->next_pair].next], 1);
 }
 
 /* The next packet of the pair whose turn it is. */
@@ -821,24 +832,32 @@ next_packet (IbNetwork *net, IbStage *stage, bool *is_inline)
 {
   uint32_t before = stage->ring, pair_index = stage->next_pair;
   IbPair *pair = &net->pair[pair_index];
-  IbRequest *request = &net->request[pair->head];
   uint32_t index = take_packet (net);
   IbPacket *packet = &net->packet[index];
+  int64_t ready_ps = 0;
 
-  fill_packet (net, packet, request, pair->port);
+  fill_packet (net, packet, pair);
   net->engine.n_packets++;
   net->engine.payload_sent += packet->user_bytes;
-  *is_inline = request->is_inline;
+  *is_inline = pair->is_inline;
   if (ib_is_controlled (net)) {
     int64_t packet_ps = ib_wire_ps (net, &net->port[pair->port], packet);
 
     pair->not_before_ps = net->engine.now_ps + (int64_t) congestion_index (net, pair) * packet_ps;
   }
-  if (request->payload_left == 0)
-    pair->head = request->next;
-  if (request->payload_left == 0 || ++stage->taken >= net->turn_packets) {
+  if (pair->payload_left > 0) {
+    stage->taken++;
+  } else {
+    stage->taken = net->turn_packets;
+    pair->head = net->request[pair->head].next;
+    if (pair->head != PACKET_NONE) {
+      begin_request (net, pair);
+      ready_ps = net->request[pair->head].ready_ps;
+    }
+  }
+  if (stage->taken >= net->turn_packets) {
     stage->taken = 0;
-    end_turn (net, stage, before, pair_index);
+    end_turn (net, stage, before, pair_index, ready_ps);
   }
   prefetch_turns (net, stage);
   return index;
@@ -945,9 +964,11 @@ post (IbNetwork *net, uint32_t index)
   request->pair = pair_index;
   pair->n_open++;
   pair->port = port;
-  pair->vl = request->vl;
+  pair->vl = request->vl & 15;
+  pair->destination = request->destination;
   if (pair->head == PACKET_NONE) {
     pair->head = index;
+    begin_request (net, pair);
     activate_at (net, pair_index, MAX (request->ready_ps, pair->not_before_ps));
   } else {
     net->request[pair->tail].next = index;
