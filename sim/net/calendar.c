@@ -149,12 +149,12 @@ add_late (Calendar *calendar, uint64_t event)
 }
 
 static void
-append (Calendar *calendar, int64_t window, uint64_t event, int64_t at_ps)
+append (Calendar *calendar, int64_t window, uint64_t event)
 {
   uint32_t at = (uint32_t) window & (CALENDAR_RING - 1);
 
   grow (calendar, at);
-  calendar->ring[at].events[calendar->ring[at].n++] = event | calendar_time_bits (calendar, at_ps);
+  calendar->ring[at].events[calendar->ring[at].n++] = event;
 }
 
 void
@@ -166,9 +166,9 @@ calendar_add_slowly (Calendar *calendar, uint64_t event, int64_t at_ps)
   if (window - calendar->window >= CALENDAR_RING)
     far_push (calendar, event, at_ps);
   else if (window == calendar->window)
-    add_late (calendar, event | calendar_time_bits (calendar, at_ps));
+    add_late (calendar, event);
   else
-    append (calendar, window, event, at_ps);
+    append (calendar, window, event);
 }
 
 /* --- Windows --- */
@@ -284,7 +284,7 @@ are_tied (const uint64_t *due, uint32_t n)
   return 2 * ties >= n;
 }
 
-/* From events[] into due[].  What the time leaves to do among events of one
+/* What the time leaves to do among events of one
  * time is little, and done by insertion, unless many come at once; then they do
  * in the next windows too. */
 static void
@@ -292,11 +292,6 @@ sort_window (Calendar *calendar, uint64_t *events, uint32_t n)
 {
   bool ties = calendar->ties;
 
-  if (n <= SMALL_WINDOW) {
-    memcpy (calendar->due, events, n * sizeof *events);
-    insertion_sort (calendar->due, n);
-    return;
-  }
   if (!ties) {
     sort_coarsely (calendar, events, n);
     ties = !insertion_sort (calendar->due, n);
@@ -308,42 +303,67 @@ sort_window (Calendar *calendar, uint64_t *events, uint32_t n)
   calendar->ties = ties && are_tied (calendar->due, n);
 }
 
-/* Makes `window` the current one.  What the ring now has room for moves in
- * before anything new is added, so that each window keeps the order of adding. */
-static void
-enter (Calendar *calendar, int64_t window)
+void
+calendar_sort (Calendar *calendar, uint64_t *events, uint32_t n)
+{
+  if (n <= SMALL_WINDOW) {
+    for (uint32_t i = 0; i < n; i++)
+      calendar->due[i] = events[i];
+    insertion_sort (calendar->due, n);
+  } else {
+    sort_window (calendar, events, n);
+  }
+  for (uint32_t i = 0; i < CALENDAR_AHEAD; i++)
+    calendar->due[n + i] = CALENDAR_END;
+  calendar->n_due = n;
+}
+
+/* Makes `window` the current one; returns its events as they were added.  What the ring now has room
+ * for moves in before anything new is added, so that each window keeps the order of adding. */
+uint64_t *
+calendar_enter_unsorted (Calendar *calendar, int64_t window, uint32_t n_more, uint32_t *n)
 {
   uint32_t at = (uint32_t) window & (CALENDAR_RING - 1);
   CalendarWindow *entered = &calendar->ring[at];
 
   calendar->window = window;
   calendar->start_ps = window << calendar->window_bits;
+  calendar->base_ps = calendar->start_ps & ~((INT64_C (1) << CALENDAR_MAX_WINDOW_BITS) - 1);
   while (calendar->n_far > 0 &&
          (calendar->far[0].at_ps >> calendar->window_bits) - window < CALENDAR_RING) {
     CalendarFar far = far_pop (calendar);
 
-    append (calendar, far.at_ps >> calendar->window_bits, far.event, far.at_ps);
+    append (calendar, far.at_ps >> calendar->window_bits, far.event);
   }
-  if (calendar->due_capacity < entered->n + CALENDAR_AHEAD) {
-    calendar->due_capacity = 2 * entered->n + CALENDAR_AHEAD;
+  *n = entered->n;
+  if (calendar->due_capacity < *n + n_more + CALENDAR_AHEAD) {
+    calendar->due_capacity = 2 * (*n + n_more) + CALENDAR_AHEAD;
     calendar->due = g_renew (uint64_t, calendar->due, calendar->due_capacity);
   }
-  sort_window (calendar, entered->events, entered->n);
-  for (uint32_t i = 0; i < CALENDAR_AHEAD; i++)
-    calendar->due[entered->n + i] = CALENDAR_END;
-  calendar->n_due = entered->n;
-  calendar->next_due = 0;
-  calendar->late[0] = CALENDAR_END;
+  calendar->due[0] = calendar->late[0] = CALENDAR_END;
+  calendar->n_due = calendar->next_due = 0;
   calendar->n_late = calendar->next_late = 0;
-  calendar->n_events += entered->n;
+  calendar->n_events += *n;
+  if (entered->events == NULL)
+    return NULL;
   entered->n = 0;
   calendar->spare[calendar->n_spare++] = *entered;
   *entered = (CalendarWindow){ NULL, 0, 0 };
   calendar->occupied[at / 64] &= ~(UINT64_C (1) << (at % 64));
+  return calendar->spare[calendar->n_spare - 1].events;
 }
 
-bool
-calendar_next_window (Calendar *calendar)
+void
+calendar_enter (Calendar *calendar, int64_t window)
+{
+  uint32_t n;
+  uint64_t *events = calendar_enter_unsorted (calendar, window, 0, &n);
+
+  calendar_sort (calendar, events, n);
+}
+
+int64_t
+calendar_peek (const Calendar *calendar)
 {
   int64_t window = first_in_ring (calendar);
 
@@ -353,8 +373,16 @@ calendar_next_window (Calendar *calendar)
     if (window < 0 || far < window)
       window = far;
   }
+  return window;
+}
+
+bool
+calendar_next_window (Calendar *calendar)
+{
+  int64_t window = calendar_peek (calendar);
+
   if (window < 0)
     return false;
-  enter (calendar, window);
+  calendar_enter (calendar, window);
   return true;
 }

@@ -6,7 +6,7 @@
  * windows no longer than the shortest time in which one node can affect another.
  * An event is one word that sorts:
  *
- *     time in the window : 20 | class : 4 | index : 8 | argument : 32
+ *     time : 20 | class : 4 | index : 8 | argument : 32
  *
  * and events of one time come by class, then by index, then as they were added.
  * The owner chooses classes and indices so that what an event means, not the
@@ -44,7 +44,7 @@ typedef struct {
 typedef struct {
   int64_t at_ps;
   uint64_t serial; /* order of adding, to break ties */
-  uint64_t event;  /* without its time */
+  uint64_t event;
 } CalendarFar;
 
 /* Public for inlining; use the functions. */
@@ -52,6 +52,7 @@ typedef struct {
   uint32_t window_bits; /* a window is 2^window_bits ps */
   int64_t window;       /* number of the current one; -1 before the first */
   int64_t start_ps;     /* ... and its first instant; 0 before the first */
+  int64_t base_ps;      /* the instant that times in it are counted from */
   uint64_t n_events;    /* handed out so far */
 
   CalendarWindow *ring;  /* [CALENDAR_RING] */
@@ -80,10 +81,22 @@ void calendar_dump (Calendar *calendar, BaseDump *dump);
  * the current one have been taken. */
 bool calendar_next_window (Calendar *calendar);
 
+/* The two halves of that, for an owner of several calendars that go on together: the number of the
+ * next window with events, -1 when none are left; and the step to a window that is not behind it. */
+int64_t calendar_peek (const Calendar *calendar);
+void calendar_enter (Calendar *calendar, int64_t window);
+
+/* The same step for an owner that sorts: the n events as they were added, which stand until something
+ * is added.  calendar->due[] has room for them and n_more. */
+uint64_t *
+calendar_enter_unsorted (Calendar *calendar, int64_t window, uint32_t n_more, uint32_t *n);
+/* All of them by time, class and index into due[]; overwrites them. */
+void calendar_sort (Calendar *calendar, uint64_t *events, uint32_t n);
+
 static inline int64_t
 calendar_time_ps (const Calendar *calendar, uint64_t event)
 {
-  return calendar->start_ps + (int64_t) (event >> CALENDAR_TIME_SHIFT);
+  return calendar->base_ps + (int64_t) (event >> CALENDAR_TIME_SHIFT);
 }
 
 static inline uint32_t
@@ -104,24 +117,21 @@ calendar_argument (uint64_t event)
   return (uint32_t) event;
 }
 
-/* The next event of the window; CALENDAR_END at its end.  Without a branch on
- * where it comes from, which nothing foretells. */
+/* The next event of the window; CALENDAR_END at its end.  Few are added in their own window. */
 static inline uint64_t
 calendar_take (Calendar *calendar)
 {
-  uint64_t due = calendar->due[calendar->next_due], late = calendar->late[calendar->next_late];
-  bool is_late = late >> CALENDAR_INDEX_SHIFT < due >> CALENDAR_INDEX_SHIFT;
+  uint64_t due = calendar->due[calendar->next_due], late;
 
-  calendar->next_late += is_late;
-  calendar->next_due += !is_late;
-  return is_late ? late : due;
-}
-
-/* Not for use: the time as it stands in an event. */
-static inline uint64_t
-calendar_time_bits (const Calendar *calendar, int64_t at_ps)
-{
-  return (uint64_t) (at_ps & ((INT64_C (1) << calendar->window_bits) - 1)) << CALENDAR_TIME_SHIFT;
+  if (__builtin_expect (calendar->next_late < calendar->n_late, 0)) {
+    late = calendar->late[calendar->next_late];
+    if (late >> CALENDAR_INDEX_SHIFT < due >> CALENDAR_INDEX_SHIFT) {
+      calendar->next_late++;
+      return late;
+    }
+  }
+  calendar->next_due++;
+  return due;
 }
 
 /* Not for use: the rare cases of calendar_add(). */
@@ -132,7 +142,9 @@ void calendar_add_slowly (Calendar *calendar, uint64_t event, int64_t at_ps);
 static inline void
 calendar_add (Calendar *calendar, uint32_t class, uint32_t index, uint32_t argument, int64_t at_ps)
 {
-  uint64_t event = (uint64_t) class << CALENDAR_CLASS_SHIFT |
+  /* Bits of the time above the first 20 go; those that a short window leaves are all its events'. */
+  uint64_t event = (uint64_t) at_ps << CALENDAR_TIME_SHIFT |
+                   (uint64_t) class << CALENDAR_CLASS_SHIFT |
                    (uint64_t) index << CALENDAR_INDEX_SHIFT | argument;
   int64_t window = at_ps >> calendar->window_bits;
   CalendarWindow *in = &calendar->ring[window & (CALENDAR_RING - 1)];
@@ -143,5 +155,5 @@ calendar_add (Calendar *calendar, uint32_t class, uint32_t index, uint32_t argum
     calendar_add_slowly (calendar, event, at_ps);
     return;
   }
-  in->events[in->n++] = event | calendar_time_bits (calendar, at_ps);
+  in->events[in->n++] = event;
 }

@@ -130,7 +130,7 @@ number_ports (IbNetwork *net, GError **error)
     }
     for (uint32_t at = 0; at < device->n_ports; at++) {
       net->port[device->first_port + at].number = (uint8_t) at;
-      net->port[device->first_port + at].peer_switch = unit; /* its own: init_link() reads it */
+      net->unit[device->first_port + at] = unit;
     }
   }
   for (uint32_t node = 0; node < fabric->n_hosts; node++) {
@@ -140,7 +140,8 @@ number_ports (IbNetwork *net, GError **error)
     for (uint32_t rail = host->first_rail; rail < host->first_rail + host->n_rails; rail++) {
       const TopoDevice *device = &fabric->devices[fabric->rails[rail]];
 
-      net->node_of[fabric->rails[rail]] = node;
+      net->adapter[fabric->rails[rail]] =
+          (IbAdapter){ .node = node, .first_port = device->first_port, .n_ports = device->n_ports };
       for (uint32_t at = 0; at < device->n_ports; at++) {
         if (number == IB_MAX_NUMBERS) {
           g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK,
@@ -149,6 +150,7 @@ number_ports (IbNetwork *net, GError **error)
           return FALSE;
         }
         net->port[device->first_port + at].number = (uint8_t) number++;
+        net->unit[device->first_port + at] = fabric->rails[rail];
       }
     }
   }
@@ -161,9 +163,8 @@ byte_ps_q32 (uint64_t bandwidth_Bps)
   return (uint64_t) (1e12 / (double) bandwidth_Bps * 4294967296.0 + 0.5);
 }
 
-/* own_switch[port]: the switch that it belongs to. */
 static void
-init_link (IbNetwork *net, uint32_t index, const uint32_t *own_switch)
+init_link (IbNetwork *net, uint32_t index)
 {
   const TopoParameters *p = net->parameters;
   const TopoFabric *fabric = net->fabric;
@@ -173,13 +174,15 @@ init_link (IbNetwork *net, uint32_t index, const uint32_t *own_switch)
   uint64_t buffer_bytes;
 
   port->peer = topo->peer == TOPO_NONE ? PACKET_NONE : topo->peer;
-  port->wake_ps = port->blocked_ps = NEVER_PS;
+  port->wake_ps = NEVER_PS;
+  port->alone = PACKET_NONE;
   port->first = device->first_port;
   port->is_switch = device->is_switch;
   port->n_queues = (uint16_t) (device->is_switch ? device->n_ports : IB_QUEUES);
   port->queues = net->n_queues;
   /* The first port of a switch has the first turn, and data at an adapter. */
   ib_input (net, index)->last_out = (uint8_t) (64 * net->n_words - 1);
+  ib_input (net, index)->sender = port->peer;
   for (uint32_t vl = 0; vl < net->n_vls; vl++) {
     ib_lane (net, index, vl)->last_in = device->is_switch ? (uint8_t) (64 * net->n_words - 1) : 0;
     for (uint32_t i = 0; i < IB_RETURNS; i++)
@@ -192,7 +195,8 @@ init_link (IbNetwork *net, uint32_t index, const uint32_t *own_switch)
   peer = &fabric->ports[port->peer];
   peer_device = &fabric->devices[peer->device];
   port->peer_first = peer_device->first_port;
-  port->peer_switch = own_switch[port->peer];
+  port->peer_switch = net->unit[port->peer];
+  port->peer_number = net->port[port->peer].number;
   port->to_adapter = !peer_device->is_switch;
   port->latency_ps = (uint32_t) (topo_machine_cable_latency_ps (net->engine.machine, index) +
                                  (port->to_adapter ? 0 : p->switches.latency_ps));
@@ -210,14 +214,11 @@ init_ports (IbNetwork *net)
   const TopoParameters *p = net->parameters;
   const TopoFabric *fabric = net->fabric;
   size_t n_ports = MAX (1, fabric->n_ports);
-  g_autofree uint32_t *own_switch = g_new (uint32_t, n_ports);
   uint32_t most_ports = 1; /* of a switch */
 
   for (uint32_t device = 0; device < fabric->n_devices; device++)
     if (fabric->devices[device].is_switch)
       most_ports = MAX (most_ports, fabric->devices[device].n_ports);
-  for (uint32_t port = 0; port < fabric->n_ports; port++)
-    own_switch[port] = net->port[port].peer_switch;
   net->n_words = (most_ports + 63) / 64;
   /* A port sends one packet at a time, so more slots than ports are never taken. */
   net->n_reads = (uint32_t) MIN (net->parameters->switches.reads, most_ports);
@@ -226,9 +227,8 @@ init_ports (IbNetwork *net)
   net->stage = packet_table_new (sizeof (IbStage) * n_ports * net->n_vls);
   net->sent = packet_table_new (sizeof (IbSent) * n_ports);
   for (uint32_t port = 0; port < fabric->n_ports; port++)
-    init_link (net, port, own_switch);
+    init_link (net, port);
   net->queue = packet_table_new (sizeof (IbQueue) * MAX (1, net->n_queues));
-  net->adapter = g_new0 (IbAdapter, fabric->n_devices + 1);
   net->arbiter = g_new0 (IbArbiter, net->n_vls > 1 ? fabric->n_ports : 1);
   for (uint32_t port = 0; net->n_vls > 1 && port < fabric->n_ports; port++)
     net->arbiter[port] = (IbArbiter){
@@ -238,10 +238,16 @@ init_ports (IbNetwork *net)
     };
 }
 
-/* All events go in the order of time, so that a window may be longer than the lookahead: so
- * long that it has enough events for a counting sort, and that few of what
- * they cause (a packet takes some 0.5 us, a hop 0.1) comes in it. */
-#define WINDOW_PS (INT64_C (1) << 16)
+/* Longer windows have more of what their own events cause (a packet takes some 0.5 us, a hop 0.1). */
+#define LONGEST_WINDOW_PS (INT64_C (1) << 16)
+
+/* The shortest of what a switch or an adapter does to another switch: a head through a cable and a
+ * switch, credits.  Adapters come after switches in a window, so that packets may reach them in it. */
+static int64_t
+shortest_to_switch_ps (const TopoParameters *p)
+{
+  return MIN (p->ib.credit_latency_ps, p->ib.cable_latency_ps + p->switches.latency_ps);
+}
 
 /* The shortest of what one unit does to another: a head through a cable and
  * a switch, all of the shortest packet through a cable, credits. */
@@ -250,7 +256,7 @@ shortest_ps (const IbNetwork *net)
 {
   const TopoParameters *p = net->parameters;
   const IbPacket least = { .frame_bytes = (uint16_t) MIN (p->ib.ack_bytes, p->ib.header_bytes) };
-  int64_t shortest = MIN (p->ib.credit_latency_ps, p->ib.cable_latency_ps + p->switches.latency_ps);
+  int64_t shortest = shortest_to_switch_ps (p);
 
   for (uint32_t index = 0; index < net->fabric->n_ports; index++) {
     const IbPort *port = &net->port[index];
@@ -259,6 +265,17 @@ shortest_ps (const IbNetwork *net)
       shortest = MIN (shortest, p->ib.cable_latency_ps + ib_wire_ps (net, port, &least));
   }
   return shortest;
+}
+
+void
+ib_set_windows (IbNetwork *net, int64_t most_ps)
+{
+  if (net->switches.ring != NULL) {
+    calendar_clear (&net->switches);
+    calendar_clear (&net->engine.calendar);
+  }
+  calendar_init (&net->switches, most_ps);
+  calendar_init (&net->engine.calendar, most_ps);
 }
 
 static void
@@ -320,7 +337,9 @@ init (IbNetwork *net, GError **error)
                                  (15 - MIN (p->congestion.threshold, 15)) / 15);
   /* One more, as fetching ahead takes the queue of an adapter for a port. */
   net->port = packet_table_new (sizeof (IbPort) * (net->fabric->n_ports + 1));
-  net->node_of = g_new0 (uint32_t, net->fabric->n_devices + 1);
+  net->adapter = g_new0 (IbAdapter, net->fabric->n_devices + 1);
+  net->unit = g_new (uint32_t, net->fabric->n_ports + 1);
+  net->n_events = g_new0 (uint32_t, net->n_switches + 1);
   if (!check_limits (net, error) || !number_ports (net, error))
     return FALSE;
   init_ports (net);
@@ -329,7 +348,7 @@ init (IbNetwork *net, GError **error)
     net->home[destination] =
         route_forwarding_behind (tables, tables->destination_port[destination]);
   net->engine.base.lookahead_ps = shortest_ps (net);
-  calendar_init (&net->engine.calendar, WINDOW_PS);
+  ib_set_windows (net, MIN (LONGEST_WINDOW_PS, shortest_to_switch_ps (p)));
   /* Fetching ahead reads record 0 of each pool for nothing. */
   make_record (&net->packets, (void **) &net->packet, sizeof (IbPacket), offsetof (IbPacket, next));
   make_record (&net->pairs, (void **) &net->pair, sizeof (IbPair), offsetof (IbPair, next));
@@ -528,6 +547,8 @@ check_idle (IbNetwork *net, GError **error)
     g_string_append_printf (
         out, "network stalled at %" G_GINT64_FORMAT " ps: %u packets of %u messages cannot move",
         net->engine.now_ps, net->packets.n_taken, net->engine.messages.n_taken);
+    for (uint32_t port = 0; port < net->fabric->n_ports; port++)
+      ib_queue_alone (net, port);
     print_circle (net, out);
     print_blocked (net, out);
     g_set_error_literal (error, SIM_ERROR, SIM_ERROR_STALL, out->str);
@@ -598,8 +619,8 @@ ib_network_send (SimNetwork *base, const SimMessage *public, int64_t at_ps)
                      offsetof (IbRequest, next));
   source = net->tables->destination_of[port];
   net->request[index] = (IbRequest){
-    .payload_left = payload_bytes,
-    .software_left = public->software_bytes,
+    .payload_bytes = payload_bytes,
+    .software_bytes = public->software_bytes,
     .message = message_index,
     .pair = PACKET_NONE,
     .next = PACKET_NONE,
@@ -608,13 +629,13 @@ ib_network_send (SimNetwork *base, const SimMessage *public, int64_t at_ps)
     .vl = route_forwarding_vl (net->tables, source, destination) & 15,
     .back_vl = route_forwarding_vl (net->tables, destination, source) & 15,
     .ends = 2,
-    .begins_write = public->kind == SIM_MESSAGE_WRITE,
+    .is_write = public->kind == SIM_MESSAGE_WRITE,
     .is_inline = is_inline (net->parameters, public, payload_bytes),
     .exact = public->exact,
   };
   /* The queue pairs of dynamic connections are few. */
   if (net->contexts.capacity > 0 && !base->dynamic_connections)
-    net->request[index].context =
+    message->context =
         ib_contexts_connect (&net->contexts, public->source_rank, public->destination_rank,
                              ib_pair_number (public), net->fabric->ports[port].device,
                              net->fabric->ports[net->tables->destination_port[destination]].device);
@@ -670,7 +691,7 @@ collect_counters (IbNetwork *net)
     };
   }
   packet_engine_count (&net->engine);
-  net->engine.base.counters->events = net->engine.calendar.n_events;
+  net->engine.base.counters->events = net->engine.calendar.n_events + net->switches.n_events;
 }
 
 static gboolean
@@ -700,7 +721,10 @@ ib_network_free (SimNetwork *base)
   packet_table_free (net->inputs);
   packet_table_free (net->stage);
   packet_table_free (net->sent);
-  g_free (net->node_of);
+  if (net->switches.ring)
+    calendar_clear (&net->switches);
+  g_free (net->unit);
+  g_free (net->n_events);
   g_free (net->home);
   g_free (net->arbiter);
   g_free (net->adapter);
@@ -722,6 +746,7 @@ ib_network_dump (SimNetwork *base, BaseDump *dump)
 
   packet_engine_dump (&net->engine, dump);
   base_dump_section (dump, "fabric");
+  calendar_dump (&net->switches, dump);
   base_dump_text (dump, &net->refusal);
   base_dump_array (dump, net->port, n_ports, sizeof *net->port);
   base_dump_array (dump, net->sent, n_ports, sizeof *net->sent);

@@ -24,33 +24,43 @@ enum { IB_CONTEXT_SEND, IB_CONTEXT_RECEIVE, IB_CONTEXT_SIDES };
 
 typedef struct {
   int64_t ready_ps; /* it is there from then on, when it is held */
-  uint32_t rank;    /* at this end */
-  uint32_t device;
-  uint32_t newer, older; /* among those that are held; IB_NO_CONTEXT: the newest, the oldest */
+  uint32_t use; /* number of its last use among those of its side; what counts when it is held */
   bool is_held;
-  uint8_t number; /* of the connection among those of the two ranks */
 } IbContext;
 
-_Static_assert(sizeof (IbContext) == 32, "those of one end are in one cache line");
+_Static_assert(sizeof (IbContext) == 16, "a connection is in one cache line");
 
-#define IB_NO_CONTEXT UINT32_MAX
-
-/* One side of an adapter. */
+/* The table of connections, by their ranks: a place of it. */
 typedef struct {
-  uint32_t newest, oldest; /* IB_NO_CONTEXT: it holds none */
+  uint32_t low, high; /* ranks */
+  uint32_t first;     /* of its contexts, + 1; 0: the place is free */
+  uint8_t number;     /* of the connection among those of the two ranks */
+} IbConnection;
+
+typedef struct {
+  uint32_t context, use;
+} IbUse;
+
+/* One side of an adapter.  Uses are noted in their order, and a context that is used again leaves the
+ * note of its use before where it is: to use one touches nothing of the others. */
+typedef struct {
+  IbUse *uses; /* [first .. end - 1] */
+  uint32_t first, end, capacity;
   uint32_t n_held;
-} IbHeld;
+  uint32_t n_uses;
+  uint32_t last; /* context that was used last */
+} IbSide;
 
 typedef struct {
   uint32_t capacity; /* of a side; 0: it holds all */
   uint32_t n_fetches;
   int64_t miss_ps;
-  IbHeld *held;      /* [device * IB_CONTEXT_SIDES + side] */
+  IbSide *sides;     /* [device * IB_CONTEXT_SIDES + side] */
   int64_t *fetch_ps; /* [(device * IB_CONTEXT_SIDES + side) * n_fetches] the next may begin then */
   uint32_t n_devices;
   IbContext *context;
   uint32_t n_contexts, contexts_capacity;
-  uint32_t *slot; /* hash table: first context of a connection + 1, 0 for none */
+  IbConnection *slot; /* hash table */
   uint32_t n_slots;
 } IbContexts;
 
@@ -64,7 +74,7 @@ void ib_contexts_dump (IbContexts *contexts, BaseDump *dump);
 uint32_t ib_contexts_connect (IbContexts *contexts, uint32_t source_rank, uint32_t destination_rank,
                               uint8_t number, uint32_t source_device, uint32_t destination_device);
 
-/* From when on the adapter has the context that it needs now; not before now_ps, which must not be
- * before that of another use at this adapter.  It holds it then instead of the one that it used
+/* From when on a device has the context that it needs now; not before now_ps, which must not be
+ * before that of another use at this device.  It holds it then instead of the one that it used
  * longest ago. */
-int64_t ib_contexts_use (IbContexts *contexts, uint32_t context, int64_t now_ps);
+int64_t ib_contexts_use (IbContexts *contexts, uint32_t context, uint32_t device, int64_t now_ps);

@@ -157,10 +157,8 @@ run_machine (Bench *(*draw) (BaseRandom *), uint64_t seed, bool has_short_window
   IbNetwork *net = (IbNetwork *) bench->network;
   uint64_t hash;
 
-  if (has_short_windows) {
-    calendar_clear (&net->engine.calendar);
-    calendar_init (&net->engine.calendar, 1);
-  }
+  if (has_short_windows)
+    ib_set_windows (net, 1);
   hash = random_program_run (&program, g_steal_pointer (&bench->network));
 
   g_test_message ("seed %" G_GUINT64_FORMAT ": %s, %u messages up to %" G_GUINT64_FORMAT

@@ -24,13 +24,18 @@
  *    the time from which its head is there.  No event of its own brings it there,
  *    except where what is there decides about it: adaptive switches look for the
  *    least loaded port, and congestion control counts what waits.
+ *  - A packet that finds nothing in the queues of its next port waits, or will, in the port itself.
+ *    When its time comes and nothing keeps it, it goes on without a look at queues and lanes.
  *  - Credits on their way back are times in a short list at the sender's lane,
  *    read when its port looks for something to send; they wake the port only
  *    when it starves.
+ *  - Windows are no longer than what reaches a switch from outside takes, so that in each of them the
+ *    switches can have their turns one after the other.  What a switch has to do in a window is a
+ *    handful of events, which are cheap to sort, and its state is fetched once for them.
  *
- * The outputs of a switch are not independent of each other, because an input
- * buffer can feed only some of them at a time.  So all events go in the order
- * of time. */
+ * The outputs of a switch are not independent of each other, because an input buffer can feed only
+ * some of them at a time.  So the events of a switch go in the order of time, and those of all
+ * adapters, which come after the switches in a window. */
 #pragma once
 
 #include "sim/net/packet_engine.h"
@@ -42,7 +47,7 @@
  * outside first, then what the unit does about it; those of one class by the
  * number of the port in its unit. */
 typedef enum {
-  IB_CREDIT,   /* argument = port << 12 | VL << 8 | blocks */
+  IB_CREDIT,   /* argument = (VL << 8 | blocks) << IB_PORT_BITS | port */
   IB_NEWCOMER, /* argument = port: the head of a packet comes when it is idle */
   IB_ARRIVE,   /* argument = packet: its head, at a switch that must decide then */
   IB_RECEIVE,  /* argument = packet: its last byte, at an adapter */
@@ -58,10 +63,12 @@ typedef enum {
 } IbClass;
 
 #define IB_MAX_NUMBERS 256 /* ports of a unit */
-#define IB_MAX_PORTS   (1u << 20)
+#define IB_PORT_BITS   20u
+#define IB_MAX_PORTS   (1u << IB_PORT_BITS)
 #define IB_RETURNS     4                   /* credit returns kept per lane */
 #define IB_RETURNS_MAX (INT64_C (1) << 55) /* of their times; 10 hours */
 #define IB_NO_RETURN   UINT64_MAX
+#define IB_ALL_TAKEN   ((1u << IB_RETURNS) - 1)
 #define IB_MAX_BLOCKS  255 /* of one packet */
 
 enum { IB_PACKET_DATA, IB_PACKET_ACK, IB_PACKET_CN };
@@ -99,14 +106,14 @@ typedef struct {
 } IbQueue;
 
 enum {
-  IB_STARVED = 1,  /* something waits for credits: those that come must wake the port */
-  IB_WILL_LOOK = 2 /* it looks at wake_ps, even if no newcomer comes before */
+  IB_STARVED = 1,   /* something waits for credits: those that come must wake the port */
+  IB_WILL_LOOK = 2, /* it looks at wake_ps, even if no newcomer comes before */
+  IB_BLOCKED = 4, /* idle while something waits; IbSent.wait_ps lacks the time at which that ends */
 };
 
 typedef struct {
   int64_t free_ps;     /* the link is idle from here on */
   int64_t wake_ps;     /* when it looks next, NEVER_PS: not before something wakes it */
-  int64_t blocked_ps;  /* idle since, while something waits; NEVER_PS: it is not */
   uint64_t ps_q32;     /* time of a byte on the link, 32 bits of fraction */
   uint32_t peer;       /* port at the other end, PACKET_NONE: no link */
   uint32_t peer_first; /* first port of the peer's device */
@@ -114,9 +121,11 @@ typedef struct {
   uint32_t first;      /* first port of its own device */
   uint32_t latency_ps; /* to the peer's decision; to an adapter: the cable alone */
   uint32_t queues;     /* its first in queue[]: [VL * n_queues + input] */
+  uint32_t alone;      /* the only packet that waits, or will, when no queue has it; PACKET_NONE */
   uint16_t n_queues;   /* of a lane */
   uint16_t listed;     /* bit VL: something is queued */
   uint8_t number;      /* within its unit */
+  uint8_t peer_number; /* of the peer in its unit */
   bool is_switch, to_adapter;
   uint8_t marks; /* the above */
 } IbPort;
@@ -126,7 +135,7 @@ _Static_assert(sizeof (IbPort) == 64, "a port is a cache line");
 /* What was sent through a port. */
 typedef struct {
   uint64_t payload_bytes, wire_bytes, packets;
-  uint64_t wait_ps; /* idle while something waited */
+  uint64_t wait_ps; /* idle while something waited; modulo 2^64 */
 } IbSent;
 
 /* A lane; behind it in memory two sets of inputs, n_words each: those whose
@@ -137,6 +146,8 @@ typedef struct {
   uint32_t queued_blocks;       /* of all that is queued */
   uint32_t unmarked;            /* packets since the last one that was marked */
   uint8_t last_in;              /* input served last */
+  uint8_t taken;                /* bit i: returns[i] is not empty */
+  bool is_starved;              /* the port may be */
   uint64_t sets[];
 } IbLane;
 
@@ -158,6 +169,7 @@ typedef struct {
   Waited waited;
   uint16_t n_claims;
   uint8_t last_out; /* that has read last */
+  uint32_t sender;  /* the port at the other end of the link, which gets the credits */
   int64_t slots[];
 } IbInput;
 
@@ -177,46 +189,54 @@ typedef struct {
   int64_t post_ps;     /* the next work request may begin */
   int64_t complete_ps; /* the next received message may complete */
   int64_t write_ps;    /* PCIe towards memory is busy until here */
-  bool reading;        /* PCIe from memory is busy */
-  uint32_t turn;       /* lane of its ports that was read for last */
+  uint32_t node, first_port, n_ports;
+  uint32_t turn; /* lane of its ports that was read for last */
+  bool reading;  /* PCIe from memory is busy */
 } IbAdapter;
 
 /* A message from its send to its acknowledgement. */
 typedef struct {
-  int64_t ready_ps;      /* its first packet may be read, or sent when inline */
-  uint64_t payload_left; /* not yet in packets: software's bytes and the user's */
+  int64_t ready_ps;       /* its first packet may be read, or sent when inline */
+  uint64_t payload_bytes; /* software's and the user's */
   uint32_t message, pair;
-  uint32_t next;              /* of the pair, or free */
-  uint32_t ends;              /* what has still to happen before it is forgotten */
-  uint32_t context;           /* of its connection, at the source */
-  uint16_t software_left;     /* software's bytes of the payload: they come first */
+  uint32_t next; /* of the pair, or free */
+  uint32_t ends; /* what has still to happen before it is forgotten */
+  uint16_t software_bytes;
   uint16_t destination, back; /* numbers in the tables: there, and of the way back */
   uint8_t vl : 4, back_vl : 4;
-  bool begins_write : 1; /* an RDMA write whose first packet is not made yet */
+  bool is_write : 1;
   bool is_inline : 1;
   bool exact : 1; /* SimMessage.exact */
 } IbRequest;
-
-_Static_assert(sizeof (IbRequest) == 48, "four requests in three cache lines");
 
 /* A queue pair: the requests of one rank to another, in order.  RDMA writes
  * have one of their own, as in Open MPI, which writes on the last of its queue
  * pairs and sends control messages on the first (btl_openib_component.c:
  * rdma_qp, credits_qp): an answer does not wait behind megabytes. */
 typedef struct {
+  /* What each packet of its first request needs: between two packets of a node those of others pass,
+   * and each record that is read must then be fetched again. */
+  uint64_t payload_left; /* not yet in packets: software's bytes and the user's */
+  uint32_t head;         /* PACKET_NONE: it has none */
+  uint32_t message;
+  uint32_t next;          /* of a ring, or free */
+  uint32_t port;          /* of the source */
+  uint16_t software_left; /* software's bytes of the payload: they come first */
+  uint16_t destination;
+  uint8_t vl : 4;
+  bool begins_write : 1; /* an RDMA write whose first packet is not made yet */
+  bool is_inline : 1;
+  bool exact : 1;
+  uint8_t number; /* see ib_pair_number() */
+  uint8_t ccti;
   uint32_t source_rank, destination_rank;
-  uint32_t head, tail;   /* requests, PACKET_NONE: none */
-  uint32_t next;         /* of a ring, or free */
-  uint32_t port;         /* of the source */
+  uint32_t tail;         /* the last of its requests */
+  uint32_t n_open;       /* congestion control: requests that are not forgotten */
   int64_t not_before_ps; /* congestion control holds it back until then */
   int64_t ccti_ps;       /* the index was right then; it falls with time */
-  uint32_t n_open;       /* congestion control: requests that are not forgotten */
-  uint8_t ccti;
-  uint8_t vl;
-  uint8_t number; /* see ib_pair_number() */
 } IbPair;
 
-_Static_assert(sizeof (IbPair) == 48, "four pairs in three cache lines");
+_Static_assert(sizeof (IbPair) == 64, "a pair is a cache line");
 
 /* Among the queue pairs from one rank to another. */
 static inline uint8_t
@@ -246,6 +266,10 @@ typedef struct {
   bool adaptive;
   uint32_t buffer_blocks; /* of a lane of a switch */
 
+  Calendar switches;  /* what is to come at switches; engine.calendar: at adapters */
+  uint32_t *n_events; /* [switch] in the window; the first of them while it is sorted */
+  uint32_t *unit;     /* [port] the switch that it belongs to, or the device of the adapter */
+
   uint32_t *home;     /* [destination] switch it hangs on, PACKET_NONE: none */
   IbPort *port;       /* [port of the fabric] */
   IbSent *sent;       /* [port] */
@@ -255,7 +279,6 @@ typedef struct {
   IbStage *stage;     /* [port * n_vls + VL] */
   IbArbiter *arbiter; /* [port], when there are VLs to choose among */
   IbAdapter *adapter; /* [device] */
-  uint32_t *node_of;  /* [device] of an adapter */
 
   IbPacket *packet;
   IbRequest *request;
@@ -321,6 +344,18 @@ ib_is_controlled (const IbNetwork *net)
 #endif
 }
 
+/* A packet that finds nothing in the queues of its next port does without one. */
+static inline bool
+ib_leaves_alone (const IbNetwork *net)
+{
+  (void) net;
+#ifdef IB_USUAL
+  return true;
+#else
+  return false;
+#endif
+}
+
 /* Where a packet goes, or how much waits, is decided when it arrives. */
 static inline bool
 ib_arrivals (const IbNetwork *net)
@@ -379,6 +414,12 @@ ib_stage (const IbNetwork *net, uint32_t port, uint32_t vl)
   return &net->stage[(size_t) port * ib_vls (net) + vl];
 }
 
+static inline IbAdapter *
+ib_adapter (const IbNetwork *net, uint32_t port)
+{
+  return &net->adapter[net->unit[port]];
+}
+
 static inline IbInput *
 ib_input (const IbNetwork *net, uint32_t port)
 {
@@ -397,10 +438,31 @@ ib_queue (const IbNetwork *net, const IbPort *port, uint32_t vl, uint32_t input)
   return &net->queue[port->queues + (ib_vls (net) > 1 ? vl * port->n_queues : 0) + input];
 }
 
+/* The packet that waits alone goes into the queue of its input. */
+static inline void
+ib_queue_alone (IbNetwork *net, uint32_t index)
+{
+  IbPort *port = &net->port[index];
+  IbLane *lane = ib_lane (net, index, 0);
+  uint32_t input;
+  IbPacket *packet;
+
+  if (port->alone == PACKET_NONE)
+    return;
+  packet = &net->packet[port->alone];
+  input = packet->port - port->first;
+  *ib_queue (net, port, 0, input) = (IbQueue){ packet->time_ps, port->alone, port->alone };
+  ib_future (net, lane)[input / 64] |= UINT64_C (1) << (input % 64);
+  lane->queued_blocks += packet->blocks;
+  port->alone = PACKET_NONE;
+}
+
+/* Something to come at the switch or the adapter of a port. */
 static inline void
 ib_add (IbNetwork *net, IbClass class, const IbPort *port, uint32_t argument, int64_t at_ps)
 {
-  calendar_add (&net->engine.calendar, class, port->number, argument, at_ps);
+  calendar_add (port->is_switch ? &net->switches : &net->engine.calendar, class, port->number,
+                argument, at_ps);
 }
 
 /* Time of so many bytes at ps_q32 each, to the nearest picosecond. */
@@ -430,6 +492,11 @@ ib_blocks (const IbNetwork *net, uint32_t frame_bytes)
 {
   return MAX (1, (frame_bytes + net->block_bytes - 1) / net->block_bytes);
 }
+
+/* --- ib.c --- */
+
+/* Before the first message; no longer than what reaches a switch takes. */
+void ib_set_windows (IbNetwork *net, int64_t most_ps);
 
 /* --- ib_traffic.c --- */
 

@@ -170,10 +170,8 @@ mixed_run (int64_t window_ps)
   Bench *bench = bench_fabric ("fattree:4x4:2", everything, 2000, bench_spread_over_lanes);
   IbNetwork *net = (IbNetwork *) bench->network;
 
-  if (window_ps > 0) {
-    calendar_clear (&net->engine.calendar);
-    calendar_init (&net->engine.calendar, window_ps);
-  }
+  if (window_ps > 0)
+    ib_set_windows (net, window_ps);
   bench_all_to_all (bench, 9000);
   for (uint32_t from = 1; from < 16; from++)
     bench_send (bench, from, 0, 50000, 0);

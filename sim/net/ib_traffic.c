@@ -18,26 +18,17 @@ static inline void
 collect_credits (IbLane *lane, int64_t until_ps)
 {
   uint64_t later = (uint64_t) (until_ps + 1) << 8;
-  uint32_t credits = lane->credits;
+  uint32_t credits = lane->credits, taken = 0;
 
   for (uint32_t i = 0; i < IB_RETURNS; i++) {
     uint64_t entry = lane->returns[i], due = -(uint64_t) (entry < later);
 
     credits += (uint8_t) (entry & due);
     lane->returns[i] = entry | due;
+    taken |= (uint32_t) ((entry | due) != IB_NO_RETURN) << i;
   }
   lane->credits = credits;
-}
-
-/* An empty place for a return, or NULL. */
-static inline uint64_t *
-return_place (IbLane *lane)
-{
-  uint32_t empty = 0;
-
-  for (uint32_t i = 0; i < IB_RETURNS; i++)
-    empty |= (uint32_t) (lane->returns[i] == IB_NO_RETURN) << i;
-  return empty != 0 ? &lane->returns[__builtin_ctz (empty)] : NULL;
+  lane->taken = (uint8_t) taken;
 }
 
 /* The port looks at at_ps, or before. */
@@ -48,7 +39,7 @@ look_at (IbNetwork *net, uint32_t index, IbPort *port, int64_t at_ps)
     return;
   port->wake_ps = at_ps;
   port->marks |= IB_WILL_LOOK;
-  calendar_add (&net->engine.calendar, IB_LOOK, port->number, index, at_ps);
+  ib_add (net, IB_LOOK, port, index, at_ps);
 }
 
 /* A packet comes through `input` at at_ps, when the port is idle. */
@@ -59,40 +50,50 @@ meet_at (IbNetwork *net, uint32_t index, IbPort *port, uint32_t input, int64_t a
     return;
   port->wake_ps = at_ps;
   port->marks &= (uint8_t) ~IB_WILL_LOOK;
-  calendar_add (&net->engine.calendar, IB_NEWCOMER, input, index, at_ps);
+  calendar_add (&net->switches, IB_NEWCOMER, input, index, at_ps);
 }
 
-/* A packet's last byte leaves the input buffer of `in_port` at left_ps. */
-static ALWAYS_INLINE void
-return_credits (IbNetwork *net, uint32_t in_port, uint32_t vl, uint32_t blocks, int64_t left_ps)
+/* Credits are on their way to a lane whose port may be starved. */
+static void
+wake_starved (IbNetwork *net, uint32_t index, IbLane *lane, int64_t at_ps)
 {
-  uint32_t index = net->port[in_port].peer;
   IbPort *port = &net->port[index];
-  IbLane *lane = ib_lane (net, index, vl);
-  uint64_t *place = return_place (lane);
-  int64_t at_ps = left_ps + net->credit_latency_ps;
 
-  if (G_UNLIKELY (place == NULL)) {
-    /* Returns that count since before this window may be settled from here; the
-     * sender cannot be earlier. */
-    collect_credits (lane, net->engine.calendar.start_ps);
-    place = return_place (lane);
-  }
-  if (G_UNLIKELY (place == NULL || at_ps >= IB_RETURNS_MAX)) {
-    ib_add (net, IB_CREDIT, port, index << 12 | vl << 8 | blocks, at_ps);
-    return;
-  }
-  *place = (uint64_t) at_ps << 8 | blocks;
-  if ((port->marks & IB_STARVED) != 0)
+  lane->is_starved = (port->marks & IB_STARVED) != 0;
+  if (lane->is_starved)
     look_at (net, index, port, at_ps);
 }
 
-static void
-credits_come (IbNetwork *net, uint32_t index, uint32_t vl, uint32_t blocks)
+/* A packet's last byte leaves the buffer at the other end of port `index` at left_ps. */
+static ALWAYS_INLINE void
+return_credits (IbNetwork *net, uint32_t index, uint32_t vl, uint32_t blocks, int64_t left_ps)
 {
+  IbLane *lane = ib_lane (net, index, vl);
+  int64_t at_ps = left_ps + net->credit_latency_ps;
+  uint32_t place;
+
+  /* Returns that count since before this window may be settled from here; the
+   * sender cannot be earlier. */
+  if (G_UNLIKELY (lane->taken == IB_ALL_TAKEN))
+    collect_credits (lane, net->switches.start_ps);
+  if (G_UNLIKELY (lane->taken == IB_ALL_TAKEN || at_ps >= IB_RETURNS_MAX)) {
+    ib_add (net, IB_CREDIT, &net->port[index], (vl << 8 | blocks) << IB_PORT_BITS | index, at_ps);
+    return;
+  }
+  place = (uint32_t) __builtin_ctz (~(uint32_t) lane->taken);
+  lane->returns[place] = (uint64_t) at_ps << 8 | blocks;
+  lane->taken |= (uint8_t) (1u << place);
+  if (lane->is_starved)
+    wake_starved (net, index, lane, at_ps);
+}
+
+static void
+credits_come (IbNetwork *net, uint32_t argument)
+{
+  uint32_t index = argument & (IB_MAX_PORTS - 1), lane = argument >> IB_PORT_BITS;
   IbPort *port = &net->port[index];
 
-  ib_lane (net, index, vl)->credits += blocks;
+  ib_lane (net, index, lane >> 8)->credits += lane & 255;
   if (port->listed != 0)
     look_at (net, index, port, MAX (net->engine.now_ps, port->free_ps));
 }
@@ -291,7 +292,6 @@ join (IbNetwork *net, const IbPort *port, uint32_t packet_index, int64_t at_ps, 
   uint32_t number = route_forwarding_out (net->tables, port->peer_switch, packet->destination);
   uint32_t out_index = port->peer_first + number - 1;
   IbPort *out = &net->port[out_index];
-  IbLane *lane = ib_lane (net, out_index, packet->vl);
   int64_t since_ps = start_ps (net, out, port->ps_q32, packet, at_ps, last_ps);
   uint32_t input = port->peer - port->peer_first;
 
@@ -299,8 +299,17 @@ join (IbNetwork *net, const IbPort *port, uint32_t packet_index, int64_t at_ps, 
   packet->flags =
       (uint8_t) ((packet->flags & ~IB_FLAG_DELAYED) | (since_ps > at_ps ? IB_FLAG_DELAYED : 0));
   packet->time_ps = since_ps;
-  if (!append (net, out, lane, ib_future (net, lane), input, packet_index))
-    return;
+  if (ib_leaves_alone (net) && G_LIKELY (out->listed == 0)) {
+    out->listed = 1;
+    out->alone = packet_index;
+  } else {
+    IbLane *lane = ib_lane (net, out_index, packet->vl);
+
+    if (ib_leaves_alone (net))
+      ib_queue_alone (net, out_index);
+    if (!append (net, out, lane, ib_future (net, lane), input, packet_index))
+      return;
+  }
   if (since_ps < out->free_ps)
     look_at (net, out_index, out, out->free_ps);
   else
@@ -324,10 +333,12 @@ transmit (IbNetwork *net, uint32_t index, IbPort *port, IbLane *lane, uint32_t p
   net->engine.n_hops++;
 
   packet->port = port->peer;
-  packet->flags &= (uint8_t) ~IB_FLAG_RISEN;
+  if (ib_arrivals (net))
+    packet->flags &= (uint8_t) ~IB_FLAG_RISEN;
   if (port->to_adapter) {
     __builtin_prefetch (message_at (&net->engine, packet->message), 1);
-    ib_add (net, IB_RECEIVE, &net->port[port->peer], packet_index, at_ps + sending_ps);
+    calendar_add (&net->engine.calendar, IB_RECEIVE, port->peer_number, packet_index,
+                  at_ps + sending_ps);
   } else if (G_UNLIKELY (ib_arrivals (net))) {
     packet->time_ps = at_ps + sending_ps;
     ib_add (net, IB_ARRIVE, &net->port[port->peer], packet_index, at_ps);
@@ -551,7 +562,7 @@ enter_switch (IbNetwork *net, uint32_t packet_index, uint32_t out)
     use_claim (net, input, out - port->first);
     transmit (net, out, port, lane, packet_index);
     *slot = port->free_ps;
-    return_credits (net, in, vl, blocks, port->free_ps);
+    return_credits (net, input->sender, vl, blocks, port->free_ps);
   } else {
     wait_for (net, out, port, packet_index, in - port->first);
   }
@@ -623,7 +634,7 @@ static void
 forget_idle (IbNetwork *net)
 {
   const TopoParameters *p = net->parameters;
-  int64_t now_ps = net->engine.calendar.start_ps;
+  int64_t now_ps = net->switches.start_ps;
 
   for (uint32_t slot = 0; slot < net->n_pair_slots; slot++) {
     uint32_t index = net->pair_slot[slot] - 1;
@@ -713,13 +724,11 @@ pair_drop (IbNetwork *net, uint32_t index)
   net->n_paired--;
 }
 
-/* From when on an adapter has the context of a queue pair that it needs now. */
-static ALWAYS_INLINE int64_t
-context_ps (IbNetwork *net, uint32_t context)
+/* The queue pairs of dynamic connections are few. */
+static inline bool
+uses_contexts (const IbNetwork *net)
 {
-  return net->contexts.capacity == 0 || net->engine.base.dynamic_connections
-             ? net->engine.now_ps
-             : ib_contexts_use (&net->contexts, context, net->engine.now_ps);
+  return net->contexts.capacity > 0 && !net->engine.base.dynamic_connections;
 }
 
 static inline int64_t
@@ -745,10 +754,24 @@ activate_at (IbNetwork *net, uint32_t index, int64_t at_ps)
           MAX (at_ps, net->engine.now_ps));
 }
 
-/* The pair behind `before` has given a packet: it stays in the ring, waits
- * for its time, or has nothing left to do. */
+/* What the packets of a pair's first request need. */
 static void
-end_turn (IbNetwork *net, IbStage *stage, uint32_t before, uint32_t index)
+begin_request (const IbNetwork *net, IbPair *pair)
+{
+  const IbRequest *request = &net->request[pair->head];
+
+  pair->message = request->message;
+  pair->payload_left = request->payload_bytes;
+  pair->software_left = request->software_bytes;
+  pair->begins_write = request->is_write;
+  pair->is_inline = request->is_inline;
+  pair->exact = request->exact;
+}
+
+/* The pair behind `before` has given a packet: it stays in the ring, waits
+ * for its time, or has nothing left to do.  Its first request may begin at ready_ps. */
+static void
+end_turn (IbNetwork *net, IbStage *stage, uint32_t before, uint32_t index, int64_t ready_ps)
 {
   IbPair *pair = &net->pair[index];
   int64_t next_ps;
@@ -756,7 +779,7 @@ end_turn (IbNetwork *net, IbStage *stage, uint32_t before, uint32_t index)
   stage->ring = index;
   stage->next_pair = pair->next;
   if (pair->head != PACKET_NONE) {
-    next_ps = MAX (net->request[pair->head].ready_ps, pair->not_before_ps);
+    next_ps = MAX (ready_ps, pair->not_before_ps);
     if (next_ps <= net->engine.now_ps)
       return;
     activate_at (net, index, next_ps);
@@ -769,41 +792,38 @@ end_turn (IbNetwork *net, IbStage *stage, uint32_t before, uint32_t index)
 
 /* One that stands for several has one packet's place in buffers, and what frames the others. */
 static void
-fill_packet (IbNetwork *net, IbPacket *packet, IbRequest *request, uint32_t port)
+fill_packet (IbNetwork *net, IbPacket *packet, IbPair *pair)
 {
   const TopoParameters *p = net->parameters;
-  uint32_t payload_bytes = (uint32_t) MIN (request->payload_left, net->full_bytes[request->exact]);
-  uint16_t software_bytes = (uint16_t) MIN (request->software_left, payload_bytes);
-  uint32_t header_bytes = (uint32_t) p->ib.header_bytes +
-                          (request->begins_write ? (uint32_t) p->ib.rdma_header_bytes : 0);
+  uint32_t payload_bytes = (uint32_t) MIN (pair->payload_left, net->full_bytes[pair->exact]);
+  uint16_t software_bytes = (uint16_t) MIN (pair->software_left, payload_bytes);
+  uint32_t header_bytes =
+      (uint32_t) p->ib.header_bytes + (pair->begins_write ? (uint32_t) p->ib.rdma_header_bytes : 0);
   uint32_t n_others = payload_bytes > net->mtu_bytes ? (payload_bytes - 1) / net->mtu_bytes : 0;
   uint32_t frame_bytes = header_bytes + payload_bytes +
                          n_others * ((uint32_t) p->ib.header_bytes + net->framing_bytes);
 
   *packet = (IbPacket){
-    .message = request->message,
-    .port = port,
-    .destination = request->destination,
+    .message = pair->message,
+    .port = pair->port,
+    .destination = pair->destination,
     .user_bytes = (uint16_t) (payload_bytes - software_bytes),
     .frame_bytes = (uint16_t) frame_bytes,
     .payload_bytes = (uint16_t) payload_bytes,
     .blocks = (uint8_t) ib_blocks (net, header_bytes + MIN (payload_bytes, net->mtu_bytes)),
-    .vl = request->vl,
+    .vl = pair->vl,
     .kind = IB_PACKET_DATA,
   };
-  request->payload_left -= payload_bytes;
-  request->software_left = (uint16_t) (request->software_left - software_bytes);
-  request->begins_write = false;
+  pair->payload_left -= payload_bytes;
+  pair->software_left = (uint16_t) (pair->software_left - software_bytes);
+  pair->begins_write = false;
 }
 
-/* Of the pair whose turn is next the request, and the pair behind it: a packet's time ahead. */
+/* The pair behind the one whose turn is next: a packet's time ahead. */
 static PREFETCHES
 prefetch_turns (const IbNetwork *net, const IbStage *stage)
 {
-  const IbPair *pair = &net->pair[stage->next_pair];
-
-  __builtin_prefetch (&net->request[pair->head], 1);
-  __builtin_prefetch (&net->pair[pair->next], 1);
+  __builtin_prefetch (&net->pair[net->pair[stage->next_pair].next], 1);
 }
 
 /* The next packet of the pair whose turn it is. */
@@ -812,24 +832,32 @@ next_packet (IbNetwork *net, IbStage *stage, bool *is_inline)
 {
   uint32_t before = stage->ring, pair_index = stage->next_pair;
   IbPair *pair = &net->pair[pair_index];
-  IbRequest *request = &net->request[pair->head];
   uint32_t index = take_packet (net);
   IbPacket *packet = &net->packet[index];
+  int64_t ready_ps = 0;
 
-  fill_packet (net, packet, request, pair->port);
+  fill_packet (net, packet, pair);
   net->engine.n_packets++;
   net->engine.payload_sent += packet->user_bytes;
-  *is_inline = request->is_inline;
+  *is_inline = pair->is_inline;
   if (ib_is_controlled (net)) {
     int64_t packet_ps = ib_wire_ps (net, &net->port[pair->port], packet);
 
     pair->not_before_ps = net->engine.now_ps + (int64_t) congestion_index (net, pair) * packet_ps;
   }
-  if (request->payload_left == 0)
-    pair->head = request->next;
-  if (request->payload_left == 0 || ++stage->taken >= net->turn_packets) {
+  if (pair->payload_left > 0) {
+    stage->taken++;
+  } else {
+    stage->taken = net->turn_packets;
+    pair->head = net->request[pair->head].next;
+    if (pair->head != PACKET_NONE) {
+      begin_request (net, pair);
+      ready_ps = net->request[pair->head].ready_ps;
+    }
+  }
+  if (stage->taken >= net->turn_packets) {
     stage->taken = 0;
-    end_turn (net, stage, before, pair_index);
+    end_turn (net, stage, before, pair_index, ready_ps);
   }
   prefetch_turns (net, stage);
   return index;
@@ -872,14 +900,12 @@ enter_adapter (IbNetwork *net, uint32_t index, uint32_t queue)
 static void
 read_more (IbNetwork *net, uint32_t port)
 {
-  uint32_t device_index = net->fabric->ports[port].device;
-  const TopoDevice *device = &net->fabric->devices[device_index];
-  IbAdapter *adapter = &net->adapter[device_index];
-  IbStage *stages = ib_stage (net, device->first_port, 0);
+  IbAdapter *adapter = ib_adapter (net, port);
+  IbStage *stages = ib_stage (net, adapter->first_port, 0);
   int64_t now_ps = net->engine.now_ps;
 
   while (!adapter->reading) {
-    uint32_t at = next_stage (net, device->n_ports * ib_vls (net), stages, adapter->turn);
+    uint32_t at = next_stage (net, adapter->n_ports * ib_vls (net), stages, adapter->turn);
     uint32_t index;
     bool is_inline;
 
@@ -893,8 +919,8 @@ read_more (IbNetwork *net, uint32_t port)
     } else {
       /* PCIe begins to read the payload of the packet. */
       const IbPacket *packet = &net->packet[index];
-      int64_t memory_ps = sim_memory_dma (net->engine.base.memory, net->node_of[device_index],
-                                          false, packet->payload_bytes, now_ps);
+      int64_t memory_ps = sim_memory_dma (net->engine.base.memory, adapter->node, false,
+                                          packet->payload_bytes, now_ps);
       int64_t pcie_ps = now_ps + ib_bytes_ps (packet->payload_bytes, net->pcie_ps_q32);
 
       adapter->reading = true;
@@ -921,23 +947,28 @@ post (IbNetwork *net, uint32_t index)
 {
   const TopoParameters *p = net->parameters;
   IbRequest *request = &net->request[index];
-  const SimMessage *public = &message_at (&net->engine, request->message)->public;
+  const Message *message = message_at (&net->engine, request->message);
+  const SimMessage *public = &message->public;
   uint32_t port = net->tables->destination_port[request->back];
-  IbAdapter *adapter = &net->adapter[net->fabric->ports[port].device];
+  IbAdapter *adapter = ib_adapter (net, port);
   int64_t start_ps = MAX (net->engine.now_ps, adapter->post_ps);
   uint32_t pair_index =
       pair_get (net, public->source_rank, public->destination_rank, ib_pair_number (public));
   IbPair *pair = &net->pair[pair_index];
 
   adapter->post_ps = start_ps + message_gap_ps (net);
-  request->ready_ps =
-      MAX (start_ps, context_ps (net, request->context)) + lead_ps (p, public, request->is_inline);
+  if (uses_contexts (net))
+    start_ps = MAX (start_ps, ib_contexts_use (&net->contexts, message->context, net->unit[port],
+                                               net->engine.now_ps));
+  request->ready_ps = start_ps + lead_ps (p, public, request->is_inline);
   request->pair = pair_index;
   pair->n_open++;
   pair->port = port;
-  pair->vl = request->vl;
+  pair->vl = request->vl & 15;
+  pair->destination = request->destination;
   if (pair->head == PACKET_NONE) {
     pair->head = index;
+    begin_request (net, pair);
     activate_at (net, pair_index, MAX (request->ready_ps, pair->not_before_ps));
   } else {
     net->request[pair->tail].next = index;
@@ -968,7 +999,7 @@ read_done (IbNetwork *net, uint32_t index)
 {
   uint32_t port = net->packet[index].port;
 
-  net->adapter[net->fabric->ports[port].device].reading = false;
+  ib_adapter (net, port)->reading = false;
   enter_adapter (net, index, IB_QUEUE_DATA);
   read_more (net, port);
 }
@@ -1025,9 +1056,8 @@ end_request (IbNetwork *net, uint32_t message)
 static int64_t
 write_ps (IbNetwork *net, const IbPacket *packet)
 {
-  uint32_t device = net->fabric->ports[packet->port].device;
   int64_t now_ps = net->engine.now_ps, memory_ps;
-  IbAdapter *adapter = &net->adapter[device];
+  IbAdapter *adapter = ib_adapter (net, packet->port);
 
   if (packet->payload_bytes == 0)
     return now_ps;
@@ -1037,8 +1067,8 @@ write_ps (IbNetwork *net, const IbPacket *packet)
     waited->packets += (packet->flags & IB_FLAG_WAITED) != 0 ? 0 : ib_weight (net, packet);
     waited->ps += (uint64_t) (adapter->write_ps - now_ps);
   }
-  memory_ps = sim_memory_dma (net->engine.base.memory, net->node_of[device], true,
-                              packet->payload_bytes, now_ps);
+  memory_ps =
+      sim_memory_dma (net->engine.base.memory, adapter->node, true, packet->payload_bytes, now_ps);
   adapter->write_ps =
       MAX (now_ps, adapter->write_ps) + ib_bytes_ps (packet->payload_bytes, net->pcie_ps_q32);
   return MAX (adapter->write_ps, memory_ps);
@@ -1048,11 +1078,11 @@ static void
 receive_data (IbNetwork *net, const IbPacket *packet)
 {
   const TopoParameters *p = net->parameters;
-  IbAdapter *adapter = &net->adapter[net->fabric->ports[packet->port].device];
+  IbAdapter *adapter = ib_adapter (net, packet->port);
   int64_t written_ps = write_ps (net, packet), complete_ps;
   bool marked = (packet->flags & IB_FLAG_FECN) != 0;
 
-  return_credits (net, packet->port, packet->vl, packet->blocks, written_ps);
+  return_credits (net, net->port[packet->port].peer, packet->vl, packet->blocks, written_ps);
   if (!packet_engine_received (&net->engine, packet->message, packet->user_bytes, written_ps)) {
     if (marked) {
       net->request[message_at (&net->engine, packet->message)->next].ends++;
@@ -1075,7 +1105,8 @@ receive_protocol (IbNetwork *net, const IbPacket *packet)
   const IbRequest *request = &net->request[message_at (&net->engine, packet->message)->next];
   uint32_t message = packet->message;
 
-  return_credits (net, packet->port, packet->vl, packet->blocks, net->engine.now_ps);
+  return_credits (net, net->port[packet->port].peer, packet->vl, packet->blocks,
+                  net->engine.now_ps);
   if ((packet->flags & IB_FLAG_BECN) != 0)
     slow_down (net, &net->pair[request->pair]);
   if (packet->kind == IB_PACKET_ACK && message_at (&net->engine, message)->public.acknowledge)
@@ -1099,21 +1130,33 @@ take_up (IbNetwork *net, uint32_t index)
     receive_protocol (net, &packet);
 }
 
+/* From when on the adapter has the context of a packet's connection. */
+static int64_t
+context_ps (IbNetwork *net, const IbPacket *packet)
+{
+  uint32_t context = message_at (&net->engine, packet->message)->context;
+
+  if (packet->kind == IB_PACKET_DATA)
+    context = (context ^ IB_CONTEXT_OTHER_END) + IB_CONTEXT_RECEIVE;
+  return ib_contexts_use (&net->contexts, context, net->unit[packet->port], net->engine.now_ps);
+}
+
 /* From when on the adapter knows where the packet goes: into the next buffer of the receive queue
  * of its rank. */
 static int64_t
 buffer_ps (IbNetwork *net, const IbPacket *packet)
 {
   const SimMessage *message = &message_at (&net->engine, packet->message)->public;
-  uint32_t device = net->fabric->ports[packet->port].device, queue;
+  uint32_t device = net->unit[packet->port], queue;
 
-  if (net->receive_queues.capacity == 0 || packet->kind != IB_PACKET_DATA ||
-      message->kind == SIM_MESSAGE_WRITE || message->kind == SIM_MESSAGE_READ ||
+  if (packet->kind != IB_PACKET_DATA || message->kind == SIM_MESSAGE_WRITE ||
+      message->kind == SIM_MESSAGE_READ ||
       message->bytes + message->software_bytes <= net->parameters->hca.receive_inline_bytes)
     return net->engine.now_ps;
   queue = ib_contexts_connect (&net->receive_queues, message->destination_rank,
                                message->destination_rank, false, device, device);
-  return ib_contexts_use (&net->receive_queues, queue + IB_CONTEXT_RECEIVE, net->engine.now_ps);
+  return ib_contexts_use (&net->receive_queues, queue + IB_CONTEXT_RECEIVE, device,
+                          net->engine.now_ps);
 }
 
 /* The last byte of a packet has arrived at an adapter; it stays in the buffer until its context is
@@ -1122,20 +1165,20 @@ static void
 receive (IbNetwork *net, uint32_t index)
 {
   IbPacket *packet = &net->packet[index];
-  uint32_t context = net->request[message_at (&net->engine, packet->message)->next].context;
-  int64_t there_ps;
+  int64_t now_ps = net->engine.now_ps, there_ps = now_ps;
   Waited *waited;
 
-  if (packet->kind == IB_PACKET_DATA)
-    context = (context ^ IB_CONTEXT_OTHER_END) + IB_CONTEXT_RECEIVE;
-  there_ps = MAX (context_ps (net, context), buffer_ps (net, packet));
-  if (there_ps == net->engine.now_ps) {
+  if (uses_contexts (net))
+    there_ps = context_ps (net, packet);
+  if (net->receive_queues.capacity > 0)
+    there_ps = MAX (there_ps, buffer_ps (net, packet));
+  if (there_ps == now_ps) {
     take_up (net, index);
     return;
   }
   waited = &ib_input (net, packet->port)->waited;
   waited->packets += ib_weight (net, packet);
-  waited->ps += (uint64_t) (there_ps - net->engine.now_ps);
+  waited->ps += (uint64_t) (there_ps - now_ps);
   packet->flags |= IB_FLAG_WAITED;
   ib_add (net, IB_TAKE_UP, &net->port[packet->port], index, there_ps);
 }
@@ -1355,11 +1398,12 @@ leave (IbNetwork *net, uint32_t index, IbPort *port, uint32_t vl, uint32_t input
   if (port->is_switch) {
     const IbPacket *packet = &net->packet[packet_index];
     uint32_t blocks = packet->blocks, in_vl = ib_arrivals (net) ? buffer_vl (packet) : vl;
+    IbInput *in = ib_input (net, port->first + input);
 
-    use_claim (net, ib_input (net, port->first + input), index - port->first);
+    use_claim (net, in, index - port->first);
     transmit (net, index, port, lane, packet_index);
     *slot = port->free_ps;
-    return_credits (net, port->first + input, in_vl, blocks, port->free_ps);
+    return_credits (net, in->sender, in_vl, blocks, port->free_ps);
   } else {
     transmit (net, index, port, lane, packet_index);
     if (input == IB_QUEUE_DATA) {
@@ -1388,17 +1432,15 @@ newcomer_slot (IbNetwork *net, uint32_t index, const IbPort *port, const Survey 
 
 /* The arbiter has picked the packet: what is known of its wait. */
 static ALWAYS_INLINE void
-end_wait (IbNetwork *net, uint32_t index, IbPort *port, uint32_t vl, uint32_t input)
+end_wait (IbNetwork *net, uint32_t index, IbPort *port, IbLane *lane, uint32_t input,
+          IbPacket *packet)
 {
-  IbLane *lane = ib_lane (net, index, vl);
-
   lane->last_in = (uint8_t) input;
-  if (port->blocked_ps != NEVER_PS) {
-    net->sent[index].wait_ps += (uint64_t) (net->engine.now_ps - port->blocked_ps);
-    port->blocked_ps = NEVER_PS;
+  if ((port->marks & IB_BLOCKED) != 0) {
+    net->sent[index].wait_ps += (uint64_t) net->engine.now_ps;
+    port->marks &= (uint8_t) ~IB_BLOCKED;
   }
   if (port->is_switch) {
-    IbPacket *packet = &net->packet[ib_queue (net, port, vl, input)->head];
     Waited *waited = &ib_input (net, port->first + input)->waited;
 
     waited->packets += ib_weight (net, packet);
@@ -1470,16 +1512,18 @@ survey (IbNetwork *net, uint32_t index, const IbPort *port)
 static void
 starve (IbNetwork *net, uint32_t index, IbPort *port, const Survey *survey, int64_t retry_ps)
 {
-  port->marks |= IB_STARVED;
-  if (port->blocked_ps == NEVER_PS)
-    port->blocked_ps = net->engine.now_ps;
-  for (uint32_t vl = 0; vl < ib_vls (net); vl++)
+  if ((port->marks & IB_BLOCKED) == 0)
+    net->sent[index].wait_ps -= (uint64_t) net->engine.now_ps;
+  port->marks |= IB_STARVED | IB_BLOCKED;
+  for (uint32_t vl = 0; vl < ib_vls (net); vl++) {
+    ib_lane (net, index, vl)->is_starved = true;
     for (uint32_t i = 0; i < IB_RETURNS; i++) {
       uint64_t entry = ib_lane (net, index, vl)->returns[i];
 
       if (entry != IB_NO_RETURN)
         retry_ps = MIN (retry_ps, (int64_t) (entry >> 8));
     }
+  }
   if (retry_ps != NEVER_PS)
     look_at (net, index, port, retry_ps);
   if (survey->next_ps != NEVER_PS)
@@ -1502,7 +1546,7 @@ go_on (IbNetwork *net, uint32_t index, IbPort *port, const Survey *survey)
 
 /* An idle port with something in its queues, which a packet comes to or which looks: sends
  * at most one packet. */
-static ALWAYS_INLINE void
+static void
 attend (IbNetwork *net, uint32_t index, IbPort *port, bool comes)
 {
   Survey now = survey (net, index, port);
@@ -1524,11 +1568,52 @@ attend (IbNetwork *net, uint32_t index, IbPort *port, bool comes)
       starve (net, index, port, &now, retry_ps);
       return;
     }
-    end_wait (net, index, port, next.vl, next.input);
+    end_wait (net, index, port, ib_lane (net, index, next.vl), next.input,
+              &net->packet[ib_queue (net, port, next.vl, next.input)->head]);
   }
   port->wake_ps = NEVER_PS;
   leave (net, index, port, next.vl, next.input, next.slot, &now);
   go_on (net, index, port, &now);
+}
+
+/* The same when a packet is alone and nothing keeps it; false: all of the above has to be looked at. */
+static ALWAYS_INLINE bool
+attend_alone (IbNetwork *net, uint32_t index, IbPort *port, bool comes)
+{
+  uint32_t packet_index = port->alone, blocks;
+  IbPacket *packet;
+  IbInput *in;
+  IbLane *lane = ib_lane (net, index, 0);
+  int64_t *slot;
+
+  if (packet_index == PACKET_NONE)
+    return false;
+  packet = &net->packet[packet_index];
+  in = ib_input (net, packet->port);
+  blocks = packet->blocks;
+  if (packet->time_ps > net->engine.now_ps || (comes && packet->time_ps < net->engine.now_ps) ||
+      in->n_claims > 0 || !finds_room (net, lane, blocks) || (slot = find_slot (net, in)) == NULL)
+    return false;
+  port->wake_ps = NEVER_PS;
+  port->listed = 0;
+  port->alone = PACKET_NONE;
+  if (packet->time_ps < net->engine.now_ps)
+    end_wait (net, index, port, lane, packet->port - port->first, packet);
+  transmit (net, index, port, lane, packet_index);
+  *slot = port->free_ps;
+  return_credits (net, in->sender, 0, blocks, port->free_ps);
+  return true;
+}
+
+static ALWAYS_INLINE void
+attend_any (IbNetwork *net, uint32_t index, IbPort *port, bool comes)
+{
+  if (ib_leaves_alone (net)) {
+    if (attend_alone (net, index, port, comes))
+      return;
+    ib_queue_alone (net, index);
+  }
+  attend (net, index, port, comes);
 }
 
 /* A port looks for something to send. */
@@ -1540,7 +1625,7 @@ look (IbNetwork *net, uint32_t index)
   if (port->wake_ps != net->engine.now_ps)
     return; /* an earlier wake took its place */
   if (port->listed != 0 && port->free_ps <= net->engine.now_ps) {
-    attend (net, index, port, false);
+    attend_any (net, index, port, false);
     return;
   }
   port->wake_ps = NEVER_PS;
@@ -1559,48 +1644,153 @@ meet (IbNetwork *net, uint32_t index)
   if (port->listed == 0 || port->free_ps > net->engine.now_ps)
     look (net, index);
   else
-    attend (net, index, port, true);
+    attend_any (net, index, port, true);
 }
 
-/* --- The run --- */
+/* --- The run ---
+ *
+ * In each window first the switches, one after the other, so that the state of one is fetched once
+ * for all that happens there; each in the order of time, because an input buffer can feed only some
+ * of its outputs at a time.  Then the adapters and their ranks, all of them in the order of time. */
+
+/* Either kind with what comes to it, up to the next CALENDAR_END. */
+static void
+run_switch (IbNetwork *net)
+{
+  uint64_t event;
+
+  while ((event = calendar_take (&net->switches)) != CALENDAR_END) {
+    uint32_t argument = calendar_argument (event);
+    IbClass class = (IbClass) calendar_class (event);
+
+    net->engine.now_ps = calendar_time_ps (&net->switches, event);
+    if (G_LIKELY (class == IB_NEWCOMER))
+      meet (net, argument);
+    else if (class == IB_LOOK)
+      look (net, argument);
+    else if (class == IB_CREDIT)
+      credits_come (net, argument);
+    else if (class == IB_ARRIVE)
+      arrive (net, argument);
+    else
+      enter_switch (net, argument, net->packet[argument].next);
+  }
+}
 
 static void
-dispatch (IbNetwork *net, uint64_t event)
+run_adapters (IbNetwork *net)
 {
-  uint32_t argument = calendar_argument (event);
+  uint64_t event;
 
-  switch ((IbClass) calendar_class (event)) {
-  case IB_CREDIT: credits_come (net, argument >> 12, argument >> 8 & 15, argument & 255); break;
-  case IB_NEWCOMER: meet (net, argument); break;
-  case IB_ARRIVE: arrive (net, argument); break;
-  case IB_RECEIVE: receive (net, argument); break;
-  case IB_READY: enter_switch (net, argument, net->packet[argument].next); break;
-  case IB_TAKE_UP: take_up (net, argument); break;
-  case IB_POST: post (net, argument); break;
-  case IB_ACTIVATE: activate (net, argument); break;
-  case IB_READ: read_done (net, argument); break;
-  case IB_LOOK: look (net, argument); break;
-  case IB_SENT: acknowledged (net, argument); break;
-  case IB_DELIVER: deliver (net, argument); break;
-  case IB_TIMER: packet_engine_timer_due (&net->engine, argument); break;
+  while ((event = calendar_take (&net->engine.calendar)) != CALENDAR_END) {
+    uint32_t argument = calendar_argument (event);
+
+    net->engine.now_ps = calendar_time_ps (&net->engine.calendar, event);
+    switch ((IbClass) calendar_class (event)) {
+    case IB_CREDIT: credits_come (net, argument); break;
+    case IB_RECEIVE: receive (net, argument); break;
+    case IB_TAKE_UP: take_up (net, argument); break;
+    case IB_POST: post (net, argument); break;
+    case IB_ACTIVATE: activate (net, argument); break;
+    case IB_READ: read_done (net, argument); break;
+    case IB_LOOK: look (net, argument); break;
+    case IB_SENT: acknowledged (net, argument); break;
+    case IB_DELIVER: deliver (net, argument); break;
+    case IB_TIMER: packet_engine_timer_due (&net->engine, argument); break;
+    case IB_NEWCOMER:
+    case IB_ARRIVE:
+    case IB_READY: g_assert_not_reached ();
+    }
   }
+}
+
+/* The number of the switch that an event comes to. */
+static inline uint32_t
+switch_of (const IbNetwork *net, uint64_t event)
+{
+  uint32_t class = calendar_class (event);
+  uint32_t port = calendar_argument (event) & (IB_MAX_PORTS - 1);
+
+  if (ib_arrivals (net) && (class == IB_ARRIVE || class == IB_READY))
+    port = net->packet[calendar_argument (event)].port;
+  return net->unit[port];
+}
+
+/* Behind its equals among those before `place`, which are in order; a 0 stands before them. */
+static inline void
+insert (uint64_t *place, uint64_t event)
+{
+  for (; place[-1] >> CALENDAR_INDEX_SHIFT > event >> CALENDAR_INDEX_SHIFT; place--)
+    *place = place[-1];
+  *place = event;
+}
+
+static void
+run_switches (IbNetwork *net, int64_t window)
+{
+  Calendar *calendar = &net->switches;
+  uint32_t n, n_switches = net->n_switches, first = 1;
+  uint64_t *events = calendar_enter_unsorted (calendar, window, 2 * n_switches, &n), *due;
+
+  /* To go through all switches for few events would cost more than it brings. */
+  if (4 * n < n_switches) {
+    calendar_sort (calendar, events, n);
+    run_switch (net);
+    return;
+  }
+  due = calendar->due;
+  for (uint32_t i = 0; i < n; i++)
+    net->n_events[switch_of (net, events[i])]++;
+  /* Of each switch that has some: 0, the events, CALENDAR_END. */
+  for (uint32_t unit = 0; unit < n_switches; unit++) {
+    uint32_t here = net->n_events[unit];
+
+    net->n_events[unit] = first;
+    due[first - 1] = 0;
+    due[first + here] = CALENDAR_END;
+    first += here > 0 ? here + 2 : 0;
+  }
+  for (uint32_t i = 0; i < n; i++)
+    insert (&due[net->n_events[switch_of (net, events[i])]++], events[i]);
+  first = 1;
+  for (uint32_t unit = 0; unit < n_switches; unit++) {
+    uint32_t end = net->n_events[unit];
+
+    net->n_events[unit] = 0;
+    if (end == first)
+      continue;
+    calendar->next_due = first;
+    run_switch (net);
+    first = end + 2;
+  }
+}
+
+/* Goes to the next window in which something happens; false when there is none. */
+static bool
+run_window (IbNetwork *net)
+{
+  Calendar *adapters = &net->engine.calendar;
+  int64_t window = calendar_peek (&net->switches), other = calendar_peek (adapters);
+
+  if (window < 0 || (other >= 0 && other < window))
+    window = other;
+  if (window < 0)
+    return false;
+  run_switches (net, window);
+  /* Packets may have reached them since. */
+  calendar_enter (adapters, window);
+  run_adapters (net);
+  return true;
 }
 
 bool
 ib_run_windows (IbNetwork *net)
 {
-  Calendar *calendar = &net->engine.calendar;
-  uint64_t event;
-
   net->engine.progress = packet_engine_progress (&net->engine);
-  while (packet_engine_goes_on (&net->engine, calendar->n_events, net->engine.now_ps)) {
-    if (!calendar_next_window (calendar))
-      return true;
-    while ((event = calendar_take (calendar)) != CALENDAR_END) {
-      net->engine.now_ps = calendar_time_ps (calendar, event);
-      dispatch (net, event);
-    }
-    if (!packet_engine_moves (&net->engine, packet_engine_progress (&net->engine),
+  while (packet_engine_goes_on (
+      &net->engine, net->switches.n_events + net->engine.calendar.n_events, net->engine.now_ps)) {
+    if (!run_window (net) ||
+        !packet_engine_moves (&net->engine, packet_engine_progress (&net->engine),
                               net->packets.n_taken > 0))
       return true;
   }

@@ -43,8 +43,9 @@ typedef struct {
 typedef struct {
   uint64_t packets_left; /* not yet received */
   uint64_t bytes_left;
-  int64_t last_ps; /* latest byte in memory so far */
-  uint32_t next;   /* free list */
+  int64_t last_ps;  /* latest byte in memory so far */
+  uint32_t next;    /* free list */
+  uint32_t context; /* fabrics: of its connection, at the source */
   SimMessage public;
 } Message;
 

@@ -52,6 +52,12 @@ typedef struct {
   Mark round[2];            /* where its last two rounds began */
 } CacheUse;
 
+/* A cache, bus or memory of one node. */
+typedef struct {
+  int64_t busy_ps; /* it is taken until then */
+  uint64_t passed; /* bytes that it has served */
+} Server;
+
 /* The cores that a copy is between; the same twice when only one uses it. */
 typedef struct {
   uint32_t node, core, peer;
@@ -64,8 +70,7 @@ struct SimMemory {
   uint32_t n_servers;
   Site *sites; /* [n_cores] */
 
-  int64_t *busy_ps; /* [node * n_servers + server] until when a server is taken */
-  uint64_t *passed; /* [same] bytes that it has served */
+  Server *servers; /* [node * n_servers + server] */
 
   SharedCache *rooms; /* [node * n_rooms + room] */
   CacheUse *uses;     /* [node * n_uses + first_use + core of the cache] */
@@ -272,8 +277,7 @@ use_buffer (SimMemory *memory, const CorePair *pair, const SimBuffer *buffer, ui
 /* One piece of work on its way through the servers of a node. */
 typedef struct {
   const SimMemory *memory;
-  int64_t *busy_ps; /* [n_servers] of this node */
-  uint64_t *passed;
+  Server *servers; /* [n_servers] of this node */
   uint64_t bytes;
   int64_t now_ps, end_ps;
 } Piece;
@@ -284,8 +288,7 @@ start (SimMemory *memory, uint32_t node, uint64_t bytes, int64_t now_ps)
   gsize first = (gsize) node * memory->n_servers;
 
   return (Piece){ .memory = memory,
-                  .busy_ps = &memory->busy_ps[first],
-                  .passed = &memory->passed[first],
+                  .servers = &memory->servers[first],
                   .bytes = (bytes + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES,
                   .now_ps = now_ps,
                   .end_ps = now_ps };
@@ -301,13 +304,14 @@ static inline void
 serve (Piece *piece, uint32_t server, uint64_t bytes, uint32_t times)
 {
   double ps = piece->memory->places[server].byte_ps;
+  Server *it = &piece->servers[server];
   int64_t end_ps;
 
   if (ps <= 0)
     return;
-  end_ps = MAX (piece->busy_ps[server], piece->now_ps) + times * duration_ps (bytes, ps);
-  piece->busy_ps[server] = end_ps;
-  piece->passed[server] += times * bytes;
+  end_ps = MAX (it->busy_ps, piece->now_ps) + times * duration_ps (bytes, ps);
+  it->busy_ps = end_ps;
+  it->passed += times * bytes;
   piece->end_ps = MAX (piece->end_ps, end_ps);
 }
 
@@ -495,9 +499,11 @@ sim_memory_copy (SimMemory *memory, const SimCopy *copy, int64_t now_ps)
   /* Threads of a core take turns in its load and store units; a line that one of them waits for
    * does not keep the other. */
   if (processor != TOPO_NONE) {
-    piece.busy_ps[processor] = MAX (piece.busy_ps[processor], now_ps) + core_ps;
-    piece.passed[processor] += copy->bytes;
-    core_end_ps = piece.busy_ps[processor] + source.latency_ps;
+    Server *it = &piece.servers[processor];
+
+    it->busy_ps = MAX (it->busy_ps, now_ps) + core_ps;
+    it->passed += copy->bytes;
+    core_end_ps = it->busy_ps + source.latency_ps;
   }
   fetch (&piece, from, copy->core, copy->from.core);
   store (&piece, to, copy->core, &copy->to);
@@ -538,6 +544,11 @@ sim_memory_dma (SimMemory *memory, uint32_t node, G_GNUC_UNUSED bool write, uint
   Piece piece = start (memory, node, bytes, now_ps);
   uint64_t left = piece.bytes;
 
+  /* Most adapters are next to one memory alone. */
+  if (G_LIKELY (memory->n_dma == 1)) {
+    serve (&piece, memory->dma[0], left, 1);
+    return piece.end_ps;
+  }
   for (uint32_t at = 0; at < memory->n_dma; at++) {
     uint64_t others = memory->n_dma - at - 1, part = others == 0 ? left : left / (others + 1);
 
@@ -753,8 +764,7 @@ sim_memory_new (const TopoMachine *machine)
   make_places (memory, parameters);
   make_dma (memory);
   n_states = (gsize) memory->n_nodes * memory->n_servers;
-  memory->busy_ps = g_new0 (int64_t, n_states);
-  memory->passed = g_new0 (uint64_t, n_states);
+  memory->servers = g_new0 (Server, n_states);
   make_rooms (memory);
   return memory;
 }
@@ -766,8 +776,7 @@ sim_memory_free (SimMemory *memory)
     return;
   g_free (memory->places);
   g_free (memory->sites);
-  g_free (memory->busy_ps);
-  g_free (memory->passed);
+  g_free (memory->servers);
   g_free (memory->rooms);
   g_free (memory->uses);
   g_free (memory->dma);
@@ -780,8 +789,7 @@ sim_memory_dump (SimMemory *memory, BaseDump *dump)
   gsize n_states = (gsize) memory->n_nodes * memory->n_servers;
 
   base_dump_section (dump, "node memory");
-  base_dump_array (dump, memory->busy_ps, n_states, sizeof *memory->busy_ps);
-  base_dump_array (dump, memory->passed, n_states, sizeof *memory->passed);
+  base_dump_array (dump, memory->servers, n_states, sizeof *memory->servers);
   base_dump_array (dump, memory->rooms, (gsize) memory->n_nodes * memory->n_rooms,
                    sizeof *memory->rooms);
   base_dump_array (dump, memory->uses, (gsize) memory->n_nodes * memory->n_uses,
@@ -818,5 +826,5 @@ sim_memory_pass_ps (const TopoMachine *machine, uint64_t bytes, uint32_t n_loads
 uint64_t
 sim_memory_bytes (const SimMemory *memory, uint32_t node, uint32_t object)
 {
-  return memory->passed[(gsize) node * memory->n_servers + object];
+  return memory->servers[(gsize) node * memory->n_servers + object].passed;
 }

@@ -15,11 +15,12 @@
  * known in advance and the lines are fetched ahead.  A dynamic packet adds three entries that are
  * sorted by time (its arrival, its token, the look of its port) and the lines of the node's queues.
  *
- * A fabric's packet-hop touches more: the port, its lane and its counters, the queue of its input,
- * the packet, the slots of the input buffer; the port, lane and queue where it goes on, and the
- * packet before it there; the sender's lane and port for the credits: 12 lines and 1.7 events that
- * are sorted by time.  A packet has only four hops to pay for its adapters: the pair, its request and
- * the message, of which there are too many to stay in the cache.
+ * A fabric's packet-hop: the port, its lane and its counters, the packet, the slots of the input
+ * buffer; the port where it goes on; the sender's lane for the credits: 7 lines.  Where ports contend
+ * also the queue of its input, and the lane, the queue and the packet before it where it goes on.  1.3
+ * to 1.7 events are sorted by time, those of switches switch by switch.  A packet has only four hops
+ * to pay for its adapters: the pair and the message, of which there are too many to stay in the cache,
+ * and with connections that the adapter does not hold their contexts.
  *
  * The speed of light touches three: the packet, the word of the wheel, the link. */
 #include "base/library.h"
@@ -592,7 +593,7 @@ bound_of (const Case *it)
                                   : "the hops and 3 messages of software for each of 32 packets";
   if (fabric)
     return it->pattern == NEAREST ? "2 hops a packet: adapters and messages"
-                                  : "12 cache lines and 1.7 sorted events a hop";
+                                  : "7 to 11 cache lines and 1.3 to 1.7 sorted events a hop";
   if (it->pattern == NEAREST)
     return "1 hop a packet: injection and reception";
   if (it->dynamic)
