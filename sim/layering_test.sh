@@ -58,6 +58,7 @@ predictors/model: table forest formula scoring
 predictors/scoring: table model forest formula
 predictors/table: formula
 study/aggregate: search session
+study/calibrate: aggregate session
 study/plan: store
 study/report: store
 study/search: session
