@@ -65,6 +65,7 @@ study/search: session
 study/session: plan store
 study/store: plan aggregate
 cli/aggregate: map print
+cli/calibrate: print
 cli/learn: study print
 cli/map: trace print
 cli/print:
