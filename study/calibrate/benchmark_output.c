@@ -426,10 +426,13 @@ study_measured_read (GPtrArray *tables, const char *path, GError **error)
   g_auto (GStrv) lines = NULL;
   bool is_csv = false;
   guint n_before = tables->len;
+  gsize length;
 
-  if (!base_file_read (path, &text, NULL, error))
+  if (!base_file_read (path, &text, &length, error))
     return FALSE;
   lines = g_strsplit (text, "\n", -1);
+  if (strlen (text) != length)
+    return refuse (path, g_strv_length (lines), error, "not a text");
   for (guint at = 0; lines[at] != NULL; at++) {
     const char *line = g_strstrip (lines[at]);
     gboolean done = TRUE;

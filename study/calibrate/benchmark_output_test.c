@@ -224,6 +224,22 @@ test_broken_files (void)
 }
 
 static void
+test_nul_bytes (void)
+{
+  static const char bytes[] = "# OSU MPI Latency Test v5\n# Size Latency\n1 1.0\n\0\n";
+  g_autoptr (GPtrArray) tables = g_ptr_array_new_with_free_func (study_measured_free);
+  g_autoptr (GError) error = NULL;
+  g_autofree char *path = NULL;
+  int descriptor = g_file_open_tmp ("hopcast-XXXXXX", &path, NULL);
+
+  g_assert_true (g_close (descriptor, NULL) &&
+                 g_file_set_contents (path, bytes, sizeof bytes - 1, NULL));
+  g_assert_false (study_measured_read (tables, path, &error));
+  g_remove (path);
+  g_assert_nonnull (strstr (error->message, ":4: not a text"));
+}
+
+static void
 test_files_without_tables (void)
 {
   g_autoptr (GPtrArray) empty = good_tables ("");
@@ -322,6 +338,7 @@ main (int argc, char **argv)
   g_test_add_func ("/study/benchmark-output/imb", test_imb);
   g_test_add_func ("/study/benchmark-output/pingpong", test_pingpong);
   g_test_add_func ("/study/benchmark-output/broken-files", test_broken_files);
+  g_test_add_func ("/study/benchmark-output/nul-bytes", test_nul_bytes);
   g_test_add_func ("/study/benchmark-output/files-without-tables", test_files_without_tables);
   g_test_add_func ("/study/benchmark-output/places", test_places);
   g_test_add_func ("/study/benchmark-output/wrong-places", test_wrong_places);
