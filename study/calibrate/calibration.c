@@ -48,8 +48,7 @@ typedef struct {
     key, offsetof (TopoParameters, field), TOPO_UNIT_BANDWIDTH, GBPS (low), GBPS (high) \
   }
 
-/* Adapters, switches and cables: from a tenth of the fastest that vendors name to ten times the
- * slowest.  Processor time of a call: from a cycle to 10 us. */
+/* The bounds are wide: a parameter that runs to one has taken over something else. */
 static const Candidate of_fabrics[] = {
   LATENCY ("hca.send_latency", hca.send_latency_ps, 10, 5000),
   LATENCY ("hca.receive_latency", hca.receive_latency_ps, 10, 5000),
@@ -164,14 +163,15 @@ make_simulation (void *data, guint job, gboolean *spent)
   const Bench *bench = data;
   const Sample *sample =
       &g_array_index (bench->samples, Sample, bench->chosen[job % bench->n_chosen]);
-  const double *values = bench->values + (gsize) (job / bench->n_chosen) * bench->n_free;
+  gsize row = (gsize) (job / bench->n_chosen) * bench->n_free;
   g_autoptr (GError) error = NULL;
   Made made = { .log = (double) NAN };
   double simulated;
 
   (void) spent;
   for (guint at = 0; at < bench->n_free; at++)
-    *field_of (&bench->machine->parameters, bench->free[at]) = (uint64_t) llround (values[at]);
+    *field_of (&bench->machine->parameters, bench->free[at]) =
+        (uint64_t) llround (bench->values[row + at]);
   simulated = study_benchmark_simulate (&sample->point.run, bench->machine, bench->paths,
                                         sample->node, sample->core, &error);
   if (error != NULL)
@@ -469,6 +469,7 @@ find_intervals (const double *logs, const double *slopes, guint n, guint n_point
   g_autofree double *weighted = g_new (double, (gsize) n *n_points);
   g_autofree double *square = g_new (double, (gsize) n *n);
   double sum = 0, t = base_student_within (PROBABILITY, n_points - n);
+  lapack_int singular;
 
   for (guint i = 0; i < n_points; i++) {
     double slope, residual = soft (logs[i], &slope);
@@ -481,12 +482,15 @@ find_intervals (const double *logs, const double *slopes, guint n, guint n_point
     for (guint at = 0; at < n; at++)
       square[row * n + at] =
           dot (weighted + (gsize) row * n_points, weighted + (gsize) at * n_points, n_points);
-  if (LAPACKE_dpotrf (LAPACK_COL_MAJOR, 'L', (lapack_int) n, square, (lapack_int) n) != 0 ||
-      LAPACKE_dpotri (LAPACK_COL_MAJOR, 'L', (lapack_int) n, square, (lapack_int) n) != 0) {
-    for (guint at = 0; at < n; at++)
-      half[at] = INFINITY;
+  singular = LAPACKE_dpotrf (LAPACK_COL_MAJOR, 'L', (lapack_int) n, square, (lapack_int) n);
+  g_assert (singular >= 0);
+  if (singular > 0) {
+    /* The slopes of this one are those of the ones before it, or nil. */
+    memset (half, 0, n * sizeof *half);
+    half[singular - 1] = INFINITY;
     return;
   }
+  LAPACKE_dpotri (LAPACK_COL_MAJOR, 'L', (lapack_int) n, square, (lapack_int) n);
   for (guint at = 0; at < n; at++)
     half[at] = t * sqrt (square[at * n + at] * sum / (n_points - n));
 }
