@@ -172,6 +172,7 @@ static const struct {
 } paths[] = {
   { "FILE", "" },
   { "MAPFILE", "" },
+  { "MEASURED", "" },
   { "STORE", ".store" },
   { "SHARD", ".store" },
   { "STUDY", ".study" },
@@ -269,7 +270,8 @@ complete_command (GOptionContext *context, const char *const *names, int argc, c
   while (names[n] != NULL)
     n++;
   /* Several files may stand in the place of the last argument of some commands. */
-  if (n == 0 || (n_given >= n && strcmp (names[n - 1], "SHARD")))
+  if (n == 0 ||
+      (n_given >= n && strcmp (names[n - 1], "SHARD") && strcmp (names[n - 1], "MEASURED")))
     return;
   name = names[MIN (n_given, n - 1)];
   if (strcmp (name, "TRACE") == 0 || strcmp (name, "MATRIX|TRACE") == 0) {

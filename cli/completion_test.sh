@@ -75,6 +75,7 @@ offers "formats of traces" "hct" trace convert e.ti --to h
 offers "files by their ending" "b.study f" study run ""
 offers "tables" "a.csv c.store f" train ""
 offers "measured times" "a.csv f" train c.store --measured ""
+offers "measured files" "a.csv b.study c.store d.conf e.ti f" calibrate a.csv ""
 offers "stores" "c.store b.study f" rank ""
 offers "output" "a.csv b.study c.store d.conf e.ti f" trace convert e.ti -o ""
 offers "no words for a number" "" simulate e.ti --compute-scale ""

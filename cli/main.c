@@ -21,6 +21,8 @@ static const CliCommand commands[] = {
   { "machine show", "the complete machine file of a spec", cli_machine_show },
   { "machine check", "routes of all pairs: hops, link load, loops", cli_machine_check },
   { "machine links", "every link of a machine, as CSV", cli_machine_links },
+  { "machine test", "what was measured on a machine and its prediction", cli_machine_test },
+  { "calibrate", "a machine file from measured messages", cli_calibrate },
   { "map check", "is a mapping sound on a machine?", cli_map_check },
   { "map generate", "write the map file of a mapping", cli_map_generate },
   { "map convert", "write a mapping for a launcher", cli_map_convert },

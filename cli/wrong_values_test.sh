@@ -24,6 +24,7 @@ test "$status" = 0 || not_ok "a study to work on" "$(cat err)"
 run "$hopcast" train t.csv --target time_s --features a,b --method linear -o m.json
 test "$status" = 0 || not_ok "a model to work on" "$(cat err)"
 "$hopcast" trace matrix good.ti >m.csv
+printf '# OSU MPI Latency Test v5\n# Size Latency (us)\n1 1\n8 1\n64 1\n' >l.txt
 printf 'bytes,time_s\n1,1e-6\n10,1.1e-6\n100,1.2e-6\n1000,2e-6\n10000,6e-6\n' >sizes.csv
 
 # What besides the option makes a command complete.
@@ -36,6 +37,8 @@ complete () {
     "trace generate") echo "ring --ranks 4 -o x.hct" ;;
     "trace record") echo "-- true" ;;
     "machine show" | "machine check" | "machine links") echo "systemg:4" ;;
+    "machine test") echo "systemg:4 --measured l.txt -q" ;;
+    calibrate) echo "l.txt --machine systemg:4 -o x.conf -q" ;;
     "map check") echo "AT --machine systemg:4 --ranks 2" ;;
     "map convert") echo "AT --machine systemg:4 --ranks 2 --to slurm" ;;
     "map generate") echo "--machine systemg:4 --ranks 2" ;;
@@ -124,6 +127,8 @@ wrong () {
       *:--measured | *:--test | *:--refitted | *:--points | *:--ipc | *:--samples | *:--power | *:--table | \
       *:--rankfile | *:--hostfile | *:--slurm | *:--node | *:--times | *:--details | *:--xc30 | \
       *:--checkpoint | *:--resume | *:--runs) echo "-" ;;
+    *:--limit) echo "'' x 0 -1 nan inf 1e400" ;;
+    *:--packets) echo "$whole 0 -1" ;;
     *:--sets) echo "''" ;;
     *:--from-region | *:--observed | *:--predicted | *:--group | *:--target | *:--features | *:--title | \
       *:--program | *:--recorded-in | *:--reference | *:--events | *:--region | *:--cycles | \

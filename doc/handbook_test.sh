@@ -35,6 +35,8 @@ aggregation@shorter@hopcast aggregate bound@s/class=C/class=W/
 aggregation@shorter@hopcast aggregate gen:npb:kernel=lu,class=D@s/class=D/class=W/
 aggregation@shorter@hopcast aggregate 'gen@s/class=D/class=W/; s/16,32,64/16/
 aggregation@without@hopcast aggregate counters@reads what perf wrote of the user's program; cli/aggregate/aggregate_ipc_test.sh
+calibration@shorter@hopcast calibrate@s|measured|measured/osu_latency-2.txt|
+calibration@shorter@hopcast machine test@s/$/ --packets 4000/
 correction@shorter@hopcast correct@$s/$/ --trials 1 --population 60 --generations 6/
 correction@before@hopcast correct --from@hopcast study run doc/examples/torus.study --store torus.store
 format-store@before@sqlite3@hopcast study run doc/examples/halos.study --store halos.store

@@ -58,12 +58,14 @@ predictors/model: table forest formula scoring
 predictors/scoring: table model forest formula
 predictors/table: formula
 study/aggregate: search session
+study/calibrate: aggregate session
 study/plan: store
 study/report: store
 study/search: session
 study/session: plan store
 study/store: plan aggregate
 cli/aggregate: map print
+cli/calibrate: print
 cli/learn: study print
 cli/map: trace print
 cli/print:

@@ -792,12 +792,13 @@ print_fabric (const TopoMachine *machine, GString *text)
 }
 
 char *
-topo_machine_print (const TopoMachine *machine)
+topo_machine_print_noted (const TopoMachine *machine, const TopoParameterNote *more, guint n_more)
 {
   GString *text = g_string_new (NULL);
   g_autoptr (GArray) notes = g_array_new (FALSE, FALSE, sizeof (TopoParameterNote));
   g_autoptr (GPtrArray) of_processor = NULL;
 
+  g_array_append_vals (notes, more, n_more);
   if (machine->fabric != NULL) {
     print_fabric (machine, text);
     of_processor = topo_processor_notes (machine->node);
@@ -822,4 +823,10 @@ topo_machine_print (const TopoMachine *machine)
   topo_parameters_print_noted (&machine->parameters, (const TopoParameterNote *) notes->data,
                                notes->len, text);
   return g_string_free (text, FALSE);
+}
+
+char *
+topo_machine_print (const TopoMachine *machine)
+{
+  return topo_machine_print_noted (machine, NULL, 0);
 }

@@ -83,6 +83,10 @@ const char *const *topo_routing_engines (void);
  * machine.  The caller frees the text. */
 char *topo_machine_print (const TopoMachine *machine);
 
+/* The same with notes of the caller's, which beat those of processors and libraries. */
+char *topo_machine_print_noted (const TopoMachine *machine, const TopoParameterNote *notes,
+                                guint n_notes);
+
 /* Whether the node is only the default of a kind of fabric whose nodes can be any: not so the nodes of
  * systemg and stampede. */
 bool topo_machine_assumes_node (const TopoMachine *machine);

@@ -30,14 +30,13 @@ validation_machine_new (const char *spec, const char *const *settings, GError **
 }
 
 static SimRun *
-replay (const char *trace, const TopoMachine *machine, const RoutePaths *paths, uint32_t n_ranks,
-        const uint32_t *node, const uint8_t *core, GError **error)
+replay (const char *trace, const TopoMachine *machine, uint32_t n_ranks, const uint32_t *node,
+        const uint8_t *core, GError **error)
 {
   const SimRunOptions options = { .trace_path = trace,
                                   .network = SIM_NETWORK_PACKET,
                                   .policy = ROUTE_POLICY_DEFAULT,
                                   .compute_scale = 1,
-                                  .paths = paths,
                                   .key = "of an experiment" };
   const TopoMapping mapping = { (char *) "of an experiment", n_ranks, (uint32_t *) node,
                                 (uint8_t *) core };
@@ -50,7 +49,7 @@ bool
 validation_replay (const char *trace, const TopoMachine *machine, uint32_t n_ranks,
                    const uint32_t *node, const uint8_t *core, ValidationRun *run, GError **error)
 {
-  g_autoptr (SimRun) done = replay (trace, machine, NULL, n_ranks, node, core, error);
+  g_autoptr (SimRun) done = replay (trace, machine, n_ranks, node, core, error);
   const SimReplayResult *result;
   double mpi_ps = 0;
 
@@ -71,21 +70,6 @@ validation_replay_text (const char *text, const TopoMachine *machine, uint32_t n
   g_autoptr (StudyTextFile) file = study_text_file_new (text, error);
 
   return file != NULL && validation_replay (file->path, machine, n_ranks, node, core, run, error);
-}
-
-bool
-validation_replay_ends (const char *text, const TopoMachine *machine, const RoutePaths *paths,
-                        uint32_t n_ranks, const uint32_t *node, const uint8_t *core,
-                        int64_t *end_ps, GError **error)
-{
-  g_autoptr (StudyTextFile) file = study_text_file_new (text, error);
-  g_autoptr (SimRun) done = NULL;
-
-  if (file == NULL || !(done = replay (file->path, machine, paths, n_ranks, node, core, error)))
-    return false;
-  for (uint32_t rank = 0; rank < n_ranks; rank++)
-    end_ps[rank] = done->result.ranks[rank].end_ps;
-  return true;
 }
 
 /* --- Two ranks --- */

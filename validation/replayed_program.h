@@ -30,11 +30,6 @@ bool validation_replay_text (const char *text, const TopoMachine *machine, uint3
                              const uint32_t *node, const uint8_t *core, ValidationRun *run,
                              GError **error);
 
-/* The same, for when each rank ends: end_ps[n_ranks].  `paths` are the machine's; NULL: made anew. */
-bool validation_replay_ends (const char *text, const TopoMachine *machine, const RoutePaths *paths,
-                             uint32_t n_ranks, const uint32_t *node, const uint8_t *core,
-                             int64_t *end_ps, GError **error);
-
 /* Half of a round trip of messages of `bytes` between ranks on node 0 and on another one, in
  * picoseconds, without the program's start and end; 0 and *error on failure. */
 double

@@ -4,7 +4,6 @@
 #include "validation/modern/modern.h"
 
 #include "study/aggregate/program_file.h"
-#include "validation/measured_curve.h"
 #include "validation/replayed_program.h"
 
 #include <math.h>
@@ -66,26 +65,6 @@ const ModernSet modern_sets[] = {
   { "leonardo", "fabric:FILE,spines=18,cables=1,speed=HDR,node=icelake", leonardo, MODERN_COMPACT },
 };
 const guint modern_n_sets = G_N_ELEMENTS (modern_sets);
-
-/* --- Summaries --- */
-
-ModernSummary
-modern_summary (const double *logs, guint n)
-{
-  ModernSummary summary = { .n = n, .spread = (double) NAN, .bias = (double) NAN };
-  g_autofree double *values = g_new (double, MAX (n, 1));
-
-  for (guint i = 0; i < n; i++) {
-    values[i] = logs[i];
-    if (fabs (logs[i]) > fabs (logs[summary.worst]))
-      summary.worst = i;
-  }
-  summary.bias = validation_median (values, n);
-  for (guint i = 0; i < n; i++)
-    values[i] = fabs (logs[i]);
-  summary.spread = validation_median (values, n);
-  return summary;
-}
 
 static double
 percent (double spread)
@@ -188,7 +167,8 @@ static bool
 is_of_figure (const ModernPoint *point, const char *name)
 {
   g_autofree char *figure =
-      g_strdup_printf ("%s_%s", point->set->name, modern_quantities[modern_point_quantity (point)]);
+      g_strdup_printf ("%s_%s", point->set->name,
+                       study_benchmark_quantities[study_benchmark_quantity (&point->run)]);
 
   return strcmp (figure, name) == 0;
 }
@@ -197,7 +177,7 @@ static char *
 point_text (const ModernPoint *point)
 {
   return g_strdup_printf ("%s ranks=%u per_node=%u bytes=%" G_GUINT64_FORMAT "%s%s",
-                          point->test->name, point->n_ranks, point->ranks_per_node,
+                          point->run.benchmark->name, point->run.n_ranks, point->ranks_per_node,
                           point->table_bytes, *point->variant == '\0' ? "" : " ", point->variant);
 }
 
@@ -223,22 +203,22 @@ do_point (Modern *modern, const ModernPoint *point, Figure *figure, GError **err
     g_prefix_error (error, "%s: ", text);
     return false;
   }
-  done.log_time = log (done.simulated / point->measured) * (point->unit == MODERN_US ? 1 : -1);
+  done.log_time = study_benchmark_log_time (&point->run, done.simulated, point->measured);
   g_array_append_val (modern->done, done);
   figure->n++;
   validation_detail (modern->details, point->set->name, text, point->measured, done.simulated,
-                     modern_units[point->unit]);
+                     study_benchmark_units[point->run.unit]);
   return true;
 }
 
-static ModernSummary
+static StudyBenchmarkSummary
 summary_of (const Modern *modern, guint first, guint n)
 {
   g_autofree double *logs = g_new (double, MAX (n, 1));
 
   for (guint i = 0; i < n; i++)
     logs[i] = g_array_index (modern->done, Done, first + i).log_time;
-  return modern_summary (logs, n);
+  return study_benchmark_summary (logs, n);
 }
 
 static bool
@@ -292,7 +272,7 @@ cause_of (const char *name)
 /* --- The table behind the figures --- */
 
 static void
-print_summary (FILE *out, const char *name, const Modern *modern, ModernSummary summary,
+print_summary (FILE *out, const char *name, const Modern *modern, StudyBenchmarkSummary summary,
                guint first)
 {
   const Done *worst = &g_array_index (modern->done, Done, first + summary.worst);
@@ -324,12 +304,12 @@ static void
 print_worst (Modern *modern, int (*compare) (const void *a, const void *b), guint least, FILE *out)
 {
   guint n = modern->done->len, worst_first = 0;
-  ModernSummary worst = { .n = 0, .spread = -1 };
+  StudyBenchmarkSummary worst = { .n = 0, .spread = -1 };
 
   g_array_sort (modern->done, compare);
   for (guint first = 0, end; first < n; first = end) {
     const Done *done = (const Done *) (gpointer) modern->done->data;
-    ModernSummary summary;
+    StudyBenchmarkSummary summary;
 
     for (end = first + 1; end < n && compare (&done[first], &done[end]) == 0; end++)
       ;

@@ -6,52 +6,8 @@
  * simulated as the program that the benchmark is.  A figure is one set of points and one quantity. */
 #pragma once
 
-#include "mpi/operation.h"
-#include "routing/paths.h"
+#include "study/calibrate/benchmark.h"
 #include "validation/suite.h"
-
-/* What a figure is about.  Windows of messages of one pair count as bandwidth; of several pairs those up
- * to MODERN_SHORT_BYTES count as rates. */
-typedef enum {
-  MODERN_LATENCY,
-  MODERN_BANDWIDTH,
-  MODERN_MESSAGE_RATE,
-  MODERN_PAIRS_BANDWIDTH,
-  MODERN_ALLTOALL,
-  MODERN_ALLGATHER,
-  MODERN_ALLREDUCE,
-  MODERN_BCAST,
-  MODERN_REDUCE,
-  MODERN_REDUCE_SCATTER,
-  MODERN_GATHER,
-  MODERN_SCATTER,
-  MODERN_BARRIER,
-  MODERN_QUANTITIES
-} ModernQuantity;
-
-#define MODERN_SHORT_BYTES 4096
-
-extern const char *const modern_quantities[MODERN_QUANTITIES];
-
-typedef enum {
-  MODERN_PINGPONG,
-  MODERN_ONE_WAY,    /* a window of messages, then a short answer */
-  MODERN_BOTH_WAYS,  /* windows of both ends at once */
-  MODERN_ANSWERED,   /* the same, then a short answer */
-  MODERN_COLLECTIVE, /* its mean over the ranks, a barrier before each call */
-  MODERN_SLOWEST,    /* its slowest rank, likewise */
-} ModernProgram;
-
-typedef struct {
-  const char *name;
-  ModernProgram program;
-  TraceOpKind kind; /* of a collective */
-  ModernQuantity quantity;
-} ModernTest;
-
-typedef enum { MODERN_US, MODERN_MBPS, MODERN_PER_S } ModernUnit;
-
-extern const char *const modern_units[];
 
 /* The order in which the ranks of a node fill its cores. */
 typedef enum {
@@ -73,21 +29,17 @@ extern const guint modern_n_sets;
 
 typedef struct {
   const ModernSet *set;
-  const ModernTest *test;
   char *variant; /* a forced algorithm, or "core N", that of the second rank; "": neither */
-  uint32_t ranks_per_node, n_ranks;
-  uint64_t bytes;       /* of a message, or a call's as a trace counts them */
+  uint32_t ranks_per_node;
+  StudyBenchmarkPoint run;
   uint64_t table_bytes; /* as in the table */
   double measured;
-  ModernUnit unit;
 } ModernPoint;
 
 /* modern_points.c */
 
 /* (element-type ModernPoint); NULL and *error (VALIDATION_ERROR_DATA) naming `path` and the line. */
 GPtrArray *modern_points_parse (const char *text, const char *path, GError **error);
-
-ModernQuantity modern_point_quantity (const ModernPoint *point);
 
 /* Whether the point is one of the thinned set: powers of four, few numbers of ranks. */
 bool modern_point_is_usual (const ModernPoint *point);
@@ -118,14 +70,3 @@ double modern_point_packets (const ModernSite *site, const ModernPoint *point);
 
 /* The simulated value in the unit of the point; NaN and *error on failure. */
 double modern_point_simulate (const ModernSite *site, const ModernPoint *point, GError **error);
-
-/* modern.c */
-
-typedef struct {
-  guint n;
-  double spread; /* median of |log (simulated / measured)| */
-  double bias;   /* median of the log */
-  guint worst;   /* the index of the largest; n = 0: 0 */
-} ModernSummary;
-
-ModernSummary modern_summary (const double *logs, guint n);

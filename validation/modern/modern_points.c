@@ -6,48 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-const char *const modern_quantities[MODERN_QUANTITIES] = {
-  [MODERN_LATENCY] = "latency",
-  [MODERN_BANDWIDTH] = "bandwidth",
-  [MODERN_MESSAGE_RATE] = "message_rate",
-  [MODERN_PAIRS_BANDWIDTH] = "pairs_bandwidth",
-  [MODERN_ALLTOALL] = "alltoall",
-  [MODERN_ALLGATHER] = "allgather",
-  [MODERN_ALLREDUCE] = "allreduce",
-  [MODERN_BCAST] = "bcast",
-  [MODERN_REDUCE] = "reduce",
-  [MODERN_REDUCE_SCATTER] = "reduce_scatter",
-  [MODERN_GATHER] = "gather",
-  [MODERN_SCATTER] = "scatter",
-  [MODERN_BARRIER] = "barrier",
-};
-
-const char *const modern_units[] = { "us", "MB/s", "1/s", NULL };
-
-static const ModernTest tests[] = {
-  { "osu_latency", MODERN_PINGPONG, 0, MODERN_LATENCY },
-  { "osu_multi_lat", MODERN_PINGPONG, 0, MODERN_LATENCY },
-  { "imb_pingpong", MODERN_PINGPONG, 0, MODERN_LATENCY },
-  { "osu_bw", MODERN_ONE_WAY, 0, MODERN_BANDWIDTH },
-  { "osu_mbw_mr", MODERN_ONE_WAY, 0, MODERN_BANDWIDTH },
-  { "imb_uniband", MODERN_ONE_WAY, 0, MODERN_BANDWIDTH },
-  { "osu_bibw", MODERN_BOTH_WAYS, 0, MODERN_BANDWIDTH },
-  { "imb_biband", MODERN_ANSWERED, 0, MODERN_BANDWIDTH },
-  { "osu_alltoall", MODERN_COLLECTIVE, TRACE_OP_ALLTOALL, MODERN_ALLTOALL },
-  { "osu_allgather", MODERN_COLLECTIVE, TRACE_OP_ALLGATHER, MODERN_ALLGATHER },
-  { "osu_allreduce", MODERN_COLLECTIVE, TRACE_OP_ALLREDUCE, MODERN_ALLREDUCE },
-  { "osu_bcast", MODERN_COLLECTIVE, TRACE_OP_BCAST, MODERN_BCAST },
-  { "osu_barrier", MODERN_COLLECTIVE, TRACE_OP_BARRIER, MODERN_BARRIER },
-  { "pico_alltoall", MODERN_SLOWEST, TRACE_OP_ALLTOALL, MODERN_ALLTOALL },
-  { "pico_allgather", MODERN_SLOWEST, TRACE_OP_ALLGATHER, MODERN_ALLGATHER },
-  { "pico_allreduce", MODERN_SLOWEST, TRACE_OP_ALLREDUCE, MODERN_ALLREDUCE },
-  { "pico_bcast", MODERN_SLOWEST, TRACE_OP_BCAST, MODERN_BCAST },
-  { "pico_reduce", MODERN_SLOWEST, TRACE_OP_REDUCE, MODERN_REDUCE },
-  { "pico_reduce_scatter", MODERN_SLOWEST, TRACE_OP_REDUCE_SCATTER, MODERN_REDUCE_SCATTER },
-  { "pico_gather", MODERN_SLOWEST, TRACE_OP_GATHER, MODERN_GATHER },
-  { "pico_scatter", MODERN_SLOWEST, TRACE_OP_SCATTER, MODERN_SCATTER },
-};
-
 enum { SET, TEST, VARIANT, RANKS_PER_NODE, RANKS, BYTES, VALUE, UNIT, N_COLUMNS };
 
 static const char heading[] = "set,test,variant,ranks_per_node,ranks,bytes,value,unit";
@@ -66,10 +24,10 @@ point_free (gpointer data)
 /* PICO gives the bytes of the whole buffer; a call of these kinds has those of a rank's block, in whole
  * elements. */
 static uint64_t
-call_bytes (const ModernTest *test, uint64_t table_bytes, uint32_t n_ranks)
+call_bytes (const StudyBenchmark *benchmark, uint64_t table_bytes, uint32_t n_ranks)
 {
-  if (test->program != MODERN_SLOWEST || test->kind == TRACE_OP_ALLREDUCE ||
-      test->kind == TRACE_OP_BCAST || test->kind == TRACE_OP_REDUCE)
+  if (benchmark->program != STUDY_BENCHMARK_SLOWEST || benchmark->kind == TRACE_OP_ALLREDUCE ||
+      benchmark->kind == TRACE_OP_BCAST || benchmark->kind == TRACE_OP_REDUCE)
     return table_bytes;
   return table_bytes / INT_BYTES / n_ranks * INT_BYTES;
 }
@@ -86,9 +44,10 @@ parse_line (const char *line)
 {
   g_auto (GStrv) fields = g_strsplit (line, ",", -1);
   guint64 ranks_per_node, ranks, bytes;
+  const StudyBenchmark *benchmark;
   ModernPoint *point;
   char *end;
-  guint set = 0, test = 0, unit = 0;
+  guint set = 0, unit = 0;
   double value;
 
   if (g_strv_length (fields) != N_COLUMNS || !parse_number (fields[BYTES], G_MAXUINT32, &bytes) ||
@@ -100,22 +59,21 @@ parse_line (const char *line)
     return NULL;
   while (set < modern_n_sets && strcmp (modern_sets[set].name, fields[SET]) != 0)
     set++;
-  while (test < G_N_ELEMENTS (tests) && strcmp (tests[test].name, fields[TEST]) != 0)
-    test++;
-  while (modern_units[unit] != NULL && strcmp (modern_units[unit], fields[UNIT]) != 0)
+  benchmark = study_benchmark_find (fields[TEST]);
+  while (study_benchmark_units[unit] != NULL &&
+         strcmp (study_benchmark_units[unit], fields[UNIT]) != 0)
     unit++;
-  if (set == modern_n_sets || test == G_N_ELEMENTS (tests) || modern_units[unit] == NULL)
+  if (set == modern_n_sets || benchmark == NULL || study_benchmark_units[unit] == NULL)
     return NULL;
   point = g_new (ModernPoint, 1);
   *point = (ModernPoint){ .set = &modern_sets[set],
-                          .test = &tests[test],
                           .variant = g_strdup (fields[VARIANT]),
                           .ranks_per_node = (uint32_t) ranks_per_node,
-                          .n_ranks = (uint32_t) ranks,
-                          .bytes = call_bytes (&tests[test], bytes, (uint32_t) ranks),
+                          .run = { benchmark, (uint32_t) ranks, STUDY_BENCHMARK_WINDOW,
+                                   call_bytes (benchmark, bytes, (uint32_t) ranks),
+                                   (StudyBenchmarkUnit) unit },
                           .table_bytes = bytes,
-                          .measured = value,
-                          .unit = (ModernUnit) unit };
+                          .measured = value };
   return point;
 }
 
@@ -144,14 +102,6 @@ modern_points_parse (const char *text, const char *path, GError **error)
   return g_steal_pointer (&points);
 }
 
-ModernQuantity
-modern_point_quantity (const ModernPoint *point)
-{
-  if (point->test->quantity != MODERN_BANDWIDTH || point->n_ranks == 2)
-    return point->test->quantity;
-  return point->bytes <= MODERN_SHORT_BYTES ? MODERN_MESSAGE_RATE : MODERN_PAIRS_BANDWIDTH;
-}
-
 static bool
 is_power_of_two (uint64_t n)
 {
@@ -161,17 +111,17 @@ is_power_of_two (uint64_t n)
 bool
 modern_point_is_usual (const ModernPoint *point)
 {
-  uint64_t bytes = point->bytes;
-  uint32_t n = point->n_ranks;
+  uint64_t bytes = point->run.bytes;
+  uint32_t n = point->run.n_ranks;
   /* Two bytes are the only size of some series. */
   bool size = bytes <= 2 || (is_power_of_two (bytes) && __builtin_ctzll (bytes) % 2 == 0);
   bool ranks =
       is_power_of_two (n) || is_power_of_two (n + 1) || (n % 3 == 0 && is_power_of_two (n / 3));
 
   /* PICO's sizes and numbers of nodes are few as they are. */
-  if (point->test->program == MODERN_SLOWEST)
+  if (point->run.benchmark->program == STUDY_BENCHMARK_SLOWEST)
     return true;
-  return size && (ranks || point->test->program != MODERN_COLLECTIVE);
+  return size && (ranks || point->run.benchmark->program != STUDY_BENCHMARK_COLLECTIVE);
 }
 
 uint32_t *

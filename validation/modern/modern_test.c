@@ -1,4 +1,4 @@
-/* modern_test.c - the table of benchmarks, their programs on a machine of round numbers, and medians.
+/* modern_test.c - the table of benchmarks, their programs on a machine of round numbers.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "validation/modern/modern.h"
@@ -37,14 +37,14 @@ test_lines_are_read (void)
 
   g_assert_cmpstr (point->set->name, ==, "csd3");
   g_assert_cmpuint (point->ranks_per_node, ==, 56);
-  g_assert_cmpuint (point->n_ranks, ==, 112);
-  g_assert_cmpuint (point->bytes, ==, 64);
+  g_assert_cmpuint (point->run.n_ranks, ==, 112);
+  g_assert_cmpuint (point->run.bytes, ==, 64);
   g_assert_cmpfloat (point->measured, ==, 2.1e7);
-  g_assert_cmpint (point->unit, ==, MODERN_PER_S);
-  g_assert_cmpint (modern_point_quantity (point), ==, MODERN_MESSAGE_RATE);
+  g_assert_cmpint (point->run.unit, ==, STUDY_BENCHMARK_PER_S);
+  g_assert_cmpint (study_benchmark_quantity (&point->run), ==, STUDY_BENCHMARK_MESSAGE_RATE);
   /* 4,096 numbers for 1,024 ranks. */
   point = only_point (blocks);
-  g_assert_cmpuint (point->bytes, ==, 16);
+  g_assert_cmpuint (point->run.bytes, ==, 16);
   g_assert_cmpuint (point->table_bytes, ==, 16384);
   g_assert_cmpstr (point->variant, ==, "linear");
 }
@@ -85,8 +85,9 @@ test_points_are_of_figures (void)
   g_assert_nonnull (figures);
   for (guint i = 0; i < points->len; i++) {
     const ModernPoint *point = g_ptr_array_index (points, i);
-    g_autofree char *name = g_strdup_printf ("%s_%s", point->set->name,
-                                             modern_quantities[modern_point_quantity (point)]);
+    g_autofree char *name =
+        g_strdup_printf ("%s_%s", point->set->name,
+                         study_benchmark_quantities[study_benchmark_quantity (&point->run)]);
     guint n = GPOINTER_TO_UINT (g_hash_table_lookup (n_usual, name));
 
     g_hash_table_insert (n_usual, g_steal_pointer (&name),
@@ -260,21 +261,6 @@ test_a_figure_of_each_set (void)
   validation_modern.close (state);
 }
 
-/* --- Summaries --- */
-
-static void
-test_summaries (void)
-{
-  static const double logs[] = { 0.1, -0.5, 0.3, 0.2 };
-  ModernSummary summary = modern_summary (logs, G_N_ELEMENTS (logs));
-
-  g_assert_cmpuint (summary.n, ==, 4);
-  g_assert_cmpfloat_with_epsilon (summary.spread, 0.25, 1e-12);
-  g_assert_cmpfloat_with_epsilon (summary.bias, 0.15, 1e-12);
-  g_assert_cmpuint (summary.worst, ==, 1);
-  g_assert_true (isnan (modern_summary (NULL, 0).spread));
-}
-
 int
 main (int argc, char **argv)
 {
@@ -288,6 +274,5 @@ main (int argc, char **argv)
   g_test_add_func ("/validation/modern/times-of-collectives", test_times_of_collectives);
   g_test_add_func ("/validation/modern/packets", test_packets);
   g_test_add_func ("/validation/modern/a-figure-of-each-set", test_a_figure_of_each_set);
-  g_test_add_func ("/validation/modern/summaries", test_summaries);
   return g_test_run ();
 }
