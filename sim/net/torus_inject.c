@@ -19,6 +19,13 @@
 
 /* --- Descriptors become packets --- */
 
+static void
+give_descriptor (Torus *net, uint32_t index)
+{
+  pool_give (&net->descriptors, net->descriptor, sizeof (Descriptor), offsetof (Descriptor, next),
+             index);
+}
+
 /* Puts a descriptor at the end of its memory FIFO, which is made when the
  * owner has none; a new one has its turn when all others have had theirs. */
 static void
@@ -33,20 +40,24 @@ feed (Torus *net, Fifo *fifo, uint32_t index)
     do {
       Feeder *feeder = &net->feeder[at];
 
-      if (feeder->owner == descriptor->owner) {
-        net->descriptor[feeder->tail].next = index;
-        feeder->tail = index;
+      if (feeder->load.owner == descriptor->load.owner) {
+        if (feeder->second == PACKET_NONE)
+          feeder->second = index;
+        else
+          net->descriptor[feeder->last].next = index;
+        feeder->last = index;
         return;
       }
       at = feeder->next;
     } while (at != last);
   at = pool_take (&net->feeders, (void **) &net->feeder, sizeof (Feeder), offsetof (Feeder, next));
-  net->feeder[at] = (Feeder){ index, index, at, descriptor->owner };
+  net->feeder[at] = (Feeder){ descriptor->load, PACKET_NONE, PACKET_NONE, at };
+  give_descriptor (net, index);
   if (last != PACKET_NONE) {
     net->feeder[at].next = net->feeder[last].next;
     net->feeder[last].next = at;
   }
-  if (before_head && !fifo->stayed && descriptor->owner == fifo->head_owner) {
+  if (before_head && !fifo->stayed && net->feeder[at].load.owner == fifo->head_owner) {
     /* The memory FIFO of the head, which had nothing left, would have stayed. */
     fifo->stayed = true;
     fifo->last_feeder = at;
@@ -70,20 +81,34 @@ data_chunks (const Torus *net, uint64_t bytes)
   return (uint8_t) (IS_SHRUNK + 1 + (bytes + unit_bytes - 1) / unit_bytes);
 }
 
-/* All packets of the descriptor but the last, when the head is one of them. */
+/* All packets of the load but the last, when the head is one of them. */
 static void
-set_aside (Torus *net, Fifo *fifo, Descriptor *descriptor)
+set_aside (Torus *net, Fifo *fifo, Load *load)
 {
-  uint32_t full_bytes = net->full_bytes[descriptor->exact];
-  uint64_t packets = (descriptor->bytes_left - 1) / full_bytes;
+  uint32_t full_bytes = net->full_bytes[load->exact];
+  uint64_t packets = (load->bytes_left - 1) / full_bytes;
 
-  if (descriptor->message != fifo->packet.message || descriptor->way != fifo->packet.way ||
-      descriptor->envelope_chunks > 0 || descriptor->software_bytes > 0)
+  if (load->message != fifo->packet.message || load->way != fifo->packet.way ||
+      load->envelope_chunks > 0 || load->software_bytes > 0)
     return;
   /* A field of 31 bits. */
   fifo->full_packets = (uint32_t) MIN (packets, 1u << 30) & 0x7fffffffu;
-  fifo->full_exact = descriptor->exact;
-  descriptor->bytes_left -= (uint64_t) fifo->full_packets * full_bytes;
+  fifo->full_exact = load->exact;
+  load->bytes_left -= (uint64_t) fifo->full_packets * full_bytes;
+}
+
+/* The feeder's descriptor has become packets.  False: it was the last. */
+static bool
+take_next_descriptor (Torus *net, Feeder *feeder)
+{
+  uint32_t index = feeder->second;
+
+  if (index == PACKET_NONE)
+    return false;
+  feeder->load = net->descriptor[index].load;
+  feeder->second = net->descriptor[index].next;
+  give_descriptor (net, index);
+  return true;
 }
 
 /* Takes one packet from the memory FIFO whose turn it is. */
@@ -92,38 +117,34 @@ take_packet (Torus *net, Fifo *fifo)
 {
   uint32_t before = fifo->last_feeder, feeder_index = net->feeder[before].next;
   Feeder *feeder = &net->feeder[feeder_index];
-  uint32_t index = feeder->head;
-  Descriptor *descriptor = &net->descriptor[index];
+  Load *load = &feeder->load;
 
-  fifo->packet = (Packet){ .way = descriptor->way, .message = descriptor->message };
-  if (descriptor->vc == DYNAMIC)
-    fifo->packet.dynamic = (uint8_t) (IS_DYNAMIC | descriptor->zone << ZONE_SHIFT);
-  fifo->vc = descriptor->vc;
+  fifo->packet = (Packet){ .way = load->way, .message = load->message };
+  if (load->vc == DYNAMIC)
+    fifo->packet.dynamic = (uint8_t) (IS_DYNAMIC | load->zone << ZONE_SHIFT);
+  fifo->vc = load->vc;
   fifo->has_head = true;
-  if (descriptor->envelope_chunks) {
-    fifo->packet.chunks = (uint8_t) (1 + descriptor->envelope_chunks);
-    descriptor->envelope_chunks = 0;
+  if (load->envelope_chunks) {
+    fifo->packet.chunks = (uint8_t) (1 + load->envelope_chunks);
+    load->envelope_chunks = 0;
   } else {
-    uint32_t full_bytes = net->full_bytes[descriptor->exact];
-    uint64_t bytes = MIN (descriptor->bytes_left, full_bytes - descriptor->software_bytes);
+    uint32_t full_bytes = net->full_bytes[load->exact];
+    uint64_t bytes = MIN (load->bytes_left, full_bytes - load->software_bytes);
 
     fifo->packet.payload_bytes = (uint16_t) bytes;
-    fifo->packet.chunks = data_chunks (net, bytes + descriptor->software_bytes);
-    descriptor->bytes_left -= bytes;
-    descriptor->data_left = descriptor->bytes_left > 0;
+    fifo->packet.chunks = data_chunks (net, bytes + load->software_bytes);
+    load->bytes_left -= bytes;
+    load->data_left = load->bytes_left > 0;
   }
   net->engine.n_packets++;
   net->engine.payload_sent += fifo->packet.payload_bytes;
   fifo->previous_feeder = before;
   fifo->last_feeder = feeder_index;
   fifo->stayed = true;
-  fifo->head_owner = feeder->owner;
-  if (!descriptor->data_left) {
-    feeder->head = descriptor->next;
-    pool_give (&net->descriptors, net->descriptor, sizeof (Descriptor), offsetof (Descriptor, next),
-               index);
-  }
-  if (feeder->head == PACKET_NONE) {
+  fifo->head_owner = load->owner;
+  /* The circle is seldom in the cache when it turns again. */
+  __builtin_prefetch (&net->feeder[feeder->next], 1);
+  if (!load->data_left && !take_next_descriptor (net, feeder)) {
     /* No descriptor left: the memory FIFO leaves the circle. */
     if (before == feeder_index) {
       fifo->last_feeder = PACKET_NONE;
@@ -134,9 +155,9 @@ take_packet (Torus *net, Fifo *fifo)
     fifo->previous_feeder = fifo->last_feeder;
     fifo->stayed = false;
     pool_give (&net->feeders, net->feeder, sizeof (Feeder), offsetof (Feeder, next), feeder_index);
-  } else if (before == feeder_index && net->descriptor[feeder->head].bytes_left > 0) {
+  } else if (before == feeder_index && load->bytes_left > 0) {
     /* Alone in the circle: most of what is left is packets like each other. */
-    set_aside (net, fifo, &net->descriptor[feeder->head]);
+    set_aside (net, fifo, load);
   }
 }
 
@@ -179,7 +200,7 @@ torus_choose_head (Torus *net, Fifo *fifo, int64_t ready_ps)
       take_full_packet (net, fifo);
       return true;
     }
-    net->descriptor[net->feeder[fifo->last_feeder].head].bytes_left +=
+    net->feeder[fifo->last_feeder].load.bytes_left +=
         (uint64_t) fifo->full_packets * net->full_bytes[fifo->full_exact];
     fifo->full_packets = 0;
   }
@@ -258,8 +279,8 @@ choose_vc (Descriptor *descriptor, RouteChoice choice)
     [ROUTE_VC_DYNAMIC] = DYNAMIC, [ROUTE_VC_BUBBLE] = BUBBLE, [ROUTE_VC_PRIORITY] = PRIORITY
   };
 
-  descriptor->vc = vc_of[choice.vc];
-  descriptor->zone = choice.zone;
+  descriptor->load.vc = vc_of[choice.vc];
+  descriptor->load.zone = choice.zone;
 }
 
 static void
@@ -267,16 +288,16 @@ describe_eager (Torus *net, const SimMessage *message, Descriptor *descriptor)
 {
   uint64_t envelope_bytes = net->engine.machine->parameters.mpi.envelope_bytes;
 
-  descriptor->vc = BUBBLE;
+  descriptor->load.vc = BUBBLE;
   if (message->kind == SIM_MESSAGE_CONTROL) {
-    descriptor->envelope_chunks =
+    descriptor->load.envelope_chunks =
         (uint8_t) payload_chunks (net, envelope_bytes + SIM_CONTROL_WORDS_BYTES);
-    descriptor->data_left = false;
+    descriptor->load.data_left = false;
   } else if (message->bytes + envelope_bytes <= net->payload_bytes) {
-    descriptor->software_bytes = (uint8_t) envelope_bytes;
+    descriptor->load.software_bytes = (uint8_t) envelope_bytes;
   } else {
     /* Longer: the envelope travels in a packet of its own, before the data. */
-    descriptor->envelope_chunks = (uint8_t) payload_chunks (net, envelope_bytes);
+    descriptor->load.envelope_chunks = (uint8_t) payload_chunks (net, envelope_bytes);
   }
 }
 
@@ -291,20 +312,20 @@ describe_data (Torus *net, const SimMessage *message, uint32_t from, uint32_t to
 
   choose_vc (descriptor, choice);
   if (message->force_deterministic)
-    descriptor->vc = BUBBLE;
+    descriptor->load.vc = BUBBLE;
   descriptor->fifo = (uint8_t) checked_pin (net, route_pami_pin_to_self (pin));
-  descriptor->owner = net->engine.machine->ranks_per_node;
+  descriptor->load.owner = (uint8_t) net->engine.machine->ranks_per_node;
 }
 
 static Descriptor
 describe (Torus *net, const SimMessage *message, uint32_t from, uint32_t to)
 {
   Descriptor descriptor = {
-    .way = packed_way (net, route_torus_way (&net->route, from, to)),
-    .owner = net->engine.mapping->slot[message->source_rank],
-    .bytes_left = message->bytes,
-    .data_left = true,
-    .exact = message->exact,
+    .load.way = packed_way (net, route_torus_way (&net->route, from, to)),
+    .load.owner = (uint8_t) net->engine.mapping->slot[message->source_rank],
+    .load.bytes_left = message->bytes,
+    .load.data_left = true,
+    .load.exact = message->exact,
   };
 
   if (message->kind != SIM_MESSAGE_DATA && message->kind != SIM_MESSAGE_REMOTE_GET)
@@ -315,10 +336,10 @@ describe (Torus *net, const SimMessage *message, uint32_t from, uint32_t to)
   case SIM_MESSAGE_EAGER:
   case SIM_MESSAGE_CONTROL: describe_eager (net, message, &descriptor); break;
   case SIM_MESSAGE_REMOTE_GET:
-    descriptor.vc = PRIORITY;
+    descriptor.load.vc = PRIORITY;
     descriptor.fifo = (uint8_t) net->n_ports;
-    descriptor.data_left = false;
-    descriptor.envelope_chunks =
+    descriptor.load.data_left = false;
+    descriptor.load.envelope_chunks =
         (uint8_t) payload_chunks (net, SIM_DESCRIPTOR_BYTES * MAX (1u, message->descriptors));
     break;
   case SIM_MESSAGE_DATA: describe_data (net, message, from, to, &descriptor); break;
@@ -341,14 +362,14 @@ static void
 split (const Torus *net, uint32_t from, uint32_t to, Descriptor descriptors[2])
 {
   uint32_t dimension = net->route.shape.n_dimensions - 1;
-  uint64_t bytes = descriptors[0].bytes_left;
+  uint64_t bytes = descriptors[0].load.bytes_left;
 
   descriptors[1] = descriptors[0];
   for (uint32_t plus = 0; plus < 2; plus++) {
-    descriptors[plus].way =
+    descriptors[plus].load.way =
         packed_way (net, route_torus_way_hinted (&net->route, from, to, dimension, plus));
-    descriptors[plus].bytes_left = plus ? bytes - bytes / 2 : bytes / 2;
-    descriptors[plus].vc = BUBBLE;
+    descriptors[plus].load.bytes_left = plus ? bytes - bytes / 2 : bytes / 2;
+    descriptors[plus].load.vc = BUBBLE;
     descriptors[plus].fifo = (uint8_t) (2 * dimension + plus);
   }
 }
@@ -357,11 +378,11 @@ split (const Torus *net, uint32_t from, uint32_t to, Descriptor descriptors[2])
 static uint64_t
 count_packets (const Torus *net, const Descriptor *descriptor)
 {
-  uint64_t bytes = descriptor->bytes_left + descriptor->software_bytes;
-  uint64_t packets = descriptor->envelope_chunks != 0;
-  uint32_t full_bytes = net->full_bytes[descriptor->exact];
+  uint64_t bytes = descriptor->load.bytes_left + descriptor->load.software_bytes;
+  uint64_t packets = descriptor->load.envelope_chunks != 0;
+  uint32_t full_bytes = net->full_bytes[descriptor->load.exact];
 
-  if (descriptor->data_left)
+  if (descriptor->load.data_left)
     packets += bytes == 0 ? 1 : (bytes + full_bytes - 1) / full_bytes;
   return packets;
 }
@@ -373,8 +394,9 @@ post (Torus *net, uint32_t node, const Descriptor *descriptor, int64_t at_ps)
                               offsetof (Descriptor, next));
 
   net->descriptor[index] = *descriptor;
-  message_at (&net->engine, descriptor->message)->packets_left += count_packets (net, descriptor);
-  if (descriptor->data_left && descriptor->fifo < net->n_ports)
+  message_at (&net->engine, descriptor->load.message)->packets_left +=
+      count_packets (net, descriptor);
+  if (descriptor->load.data_left && descriptor->fifo < net->n_ports)
     net->fifo_messages[(size_t) node * net->n_ports + descriptor->fifo]++;
   sim_schedule_push (net->engine.schedule, node, CODE_INJECT, index,
                      at_ps + net->injection_latency_ps);
@@ -393,7 +415,7 @@ torus_send (SimNetwork *base, const SimMessage *message, int64_t at_ps)
 
   g_assert (from != to);
   descriptors[0] = describe (net, message, from, to);
-  descriptors[0].message = index;
+  descriptors[0].load.message = index;
   if (splits)
     split (net, from, to, descriptors);
   for (uint32_t i = 0; i < (splits ? 2u : 1u); i++)

@@ -119,9 +119,10 @@ check_idle (const Torus *net, GError **error)
   for (uint32_t part = 0; part < n_parts; part++) {
     const Torus *it = part_at (net, part);
 
-    n_descriptors += it->descriptors.n_taken;
+    /* Each feeder has one. */
+    n_descriptors += it->descriptors.n_taken + it->feeders.n_taken;
     n_messages += it->engine.messages.n_taken;
-    n_others += it->dynamic_packets.n_taken + it->feeders.n_taken;
+    n_others += it->dynamic_packets.n_taken;
     sent += it->engine.payload_sent;
     received += it->engine.base.bytes_received;
   }

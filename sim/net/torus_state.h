@@ -258,27 +258,36 @@ typedef struct {
 
 _Static_assert(sizeof (Fifo) == 64, "a FIFO is a cache line");
 
-/* A memory FIFO that has descriptors. */
+/* What is left of a descriptor to become packets. */
 typedef struct {
-  uint32_t head, tail;
-  uint32_t next;  /* feeder of the same network FIFO */
-  uint32_t owner; /* slot of the rank, or ranks_per_node for the remote-get FIFO */
+  uint32_t way, message;
+  uint64_t bytes_left; /* user bytes not yet in packets */
+  uint8_t vc : 2, zone : 4;
+  uint8_t data_left : 1;   /* a data packet is due even if bytes_left is 0 */
+  uint8_t exact : 1;       /* SimMessage.exact */
+  uint8_t envelope_chunks; /* payload chunks of a packet that carries no user data, 0: none */
+  uint8_t software_bytes;  /* in the payload of a data packet, before the user's */
+  uint8_t owner;           /* of the memory FIFO: slot of the rank, or ranks_per_node for the
+                            * remote-get FIFO */
+} __attribute__ ((packed, aligned (4))) Load;
+
+/* A memory FIFO that has descriptors.  The first is in it, as a packet is taken from each of a circle
+ * of them in turn: what that needs is in half a cache line, fetched one turn before. */
+typedef struct {
+  Load load;
+  uint32_t second, last; /* descriptors behind it, PACKET_NONE: none */
+  uint32_t next;         /* feeder of the same network FIFO */
 } Feeder;
+
+_Static_assert(sizeof (Feeder) == 32, "two to a cache line");
 
 /* What the messaging unit has been told to send: one message, or one of its halves. */
 typedef struct {
-  uint32_t way, message;
+  Load load;
   uint32_t next;
-  uint32_t owner;      /* of the memory FIFO, as in Feeder */
-  uint64_t bytes_left; /* user bytes not yet in packets */
-  int64_t at_ps;       /* injected */
-  uint32_t sequence;   /* of the injection among all */
-  uint8_t vc, zone;
-  uint8_t fifo;            /* network injection FIFO */
-  uint8_t envelope_chunks; /* payload chunks of a packet that carries no user data, 0: none */
-  uint8_t software_bytes;  /* in the payload of a data packet, before the user's */
-  bool data_left;          /* a data packet is due even if bytes_left is 0 */
-  bool exact;              /* SimMessage.exact */
+  uint32_t sequence; /* of the injection among all */
+  int64_t at_ps;     /* injected */
+  uint8_t fifo;      /* network injection FIFO */
 } Descriptor;
 
 /* A packet on its way to another node, kept back until that node's memory has been fetched. */
