@@ -13,7 +13,7 @@
  * is 8 lines and 1.25 entries of buckets of 4 or 8 bytes.  As long as the nodes (3.9 KB each) fit in
  * the second-level cache that is compute (some 700 instructions); beyond, the ports of a window are
  * known in advance and the lines are fetched ahead.  A dynamic packet adds three entries that are
- * sorted by time (its arrival, its token, the look of its port) and the lines of the node's queues.
+ * put in the order of time (its arrival, its token, the look of its port) and the lines of the node's queues.
  *
  * A fabric's packet-hop touches more: the port, its lane and its counters, the queue of its input,
  * the packet, the slots of the input buffer; the port, lane and queue where it goes on, and the
