@@ -27,7 +27,7 @@ typedef struct {
   uint32_t node_index;
   Node *node;
   DynamicNode *dynamic;
-  uint32_t ports; /* bit port: looks when all that comes now is there */
+  uint32_t ports; /* bit port: it is due, looks when all that comes now is there */
 } Act;
 
 /* When it comes, among those of the same time. */
@@ -54,39 +54,19 @@ tokens (const Act *act, uint32_t port)
 
 /* --- Waking --- */
 
+/* The node has a step that comes behind the one that is made. */
 static void
 add_late_step (Torus *net, uint64_t key)
 {
-  GArray *heap = net->late_steps;
-  uint32_t hole = heap->len;
+  uint32_t hole = net->n_keys++;
 
-  g_array_append_val (heap, key);
-  for (; hole > 0 && g_array_index (heap, uint64_t, (hole - 1) / 2) > key; hole = (hole - 1) / 2)
-    g_array_index (heap, uint64_t, hole) = g_array_index (heap, uint64_t, (hole - 1) / 2);
-  g_array_index (heap, uint64_t, hole) = key;
-}
-
-static uint64_t
-take_late_step (Torus *net)
-{
-  GArray *heap = net->late_steps;
-  uint64_t first = g_array_index (heap, uint64_t, 0);
-  uint64_t key = g_array_index (heap, uint64_t, heap->len - 1);
-  uint32_t hole = 0, child;
-
-  g_array_set_size (heap, heap->len - 1);
-  while ((child = 2 * hole + 1) < heap->len) {
-    if (child + 1 < heap->len &&
-        g_array_index (heap, uint64_t, child + 1) < g_array_index (heap, uint64_t, child))
-      child++;
-    if (g_array_index (heap, uint64_t, child) >= key)
-      break;
-    g_array_index (heap, uint64_t, hole) = g_array_index (heap, uint64_t, child);
-    hole = child;
+  if (net->n_keys > net->keys_capacity) {
+    net->keys_capacity = 2 * net->n_keys;
+    net->keys = g_renew (uint64_t, net->keys, net->keys_capacity);
   }
-  if (heap->len > 0)
-    g_array_index (heap, uint64_t, hole) = key;
-  return first;
+  for (; hole > net->next_key && net->keys[hole - 1] > key; hole--)
+    net->keys[hole] = net->keys[hole - 1];
+  net->keys[hole] = key;
 }
 
 /* Something but dynamic packets is in its lists, or at the head of FIFOs, or will be. */
@@ -103,7 +83,7 @@ newcomer_step (const Torus *net, uint32_t node_index, uint32_t port_index, int64
 {
   Node *node = node_at (net, node_index);
   const Port *port = port_of (net, node, port_index);
-  uint64_t what = OF_NODE | OF_PORT | (uint64_t) port_index << 20 | node_index;
+  uint64_t what = IS_NEWCOMER | port_index;
   uint32_t first_in_port = UINT32_MAX, heads = port->early;
 
   if ((port->want[BUBBLE] | port->want[PRIORITY]) & ~port->early)
@@ -134,7 +114,7 @@ newcomer_step (const Torus *net, uint32_t node_index, uint32_t port_index, int64
   uint32_t first = first_newcomer (net, node, heads);
 
   return fifo_of (net, node, first)->injected
-             ? step_key (net, STEP_INJECTED, 0, what | (uint64_t) first << 24, at_ps)
+             ? step_key (net, STEP_INJECTED, 0, what | first << 4, at_ps)
              : step_key (net, STEP_HEAD, first, what, at_ps);
 }
 
@@ -151,7 +131,7 @@ wake_later (Act *act, uint32_t port_index, Port *port, int64_t at_ps)
     return;
   }
   port->wake_ps = at_ps;
-  add_late_step (net, step_key (net, STEP_LOOK, port_index, OF_NODE | act->node_index, at_ps));
+  add_late_step (net, step_key (net, STEP_LOOK, port_index, 0, at_ps));
   if (knows_deterministic (port)) {
     uint64_t key = newcomer_step (net, act->node_index, port_index, at_ps);
 
@@ -358,6 +338,7 @@ send_dynamic_head (Act *act, uint32_t port_index, uint32_t fifo_index)
 {
   Fifo *fifo = fifo_of (act->net, act->node, fifo_index);
 
+  prefetch_feeder (act->net, fifo);
   send_as_dynamic (act, port_index, fifo->packet);
   follow_head (act->net, act->node_index, act->node, port_index,
                port_of (act->net, act->node, port_index), fifo_index, fifo);
@@ -754,69 +735,25 @@ look_at (Act *act, uint32_t port_index)
 
 /* --- The steps of a window --- */
 
-/* Steps ahead of which what a step names, then what that names, is fetched. */
-#define STEPS_FAR  16u
-#define STEPS_NEAR 8u
-
-/* What lies beyond the last step: later than all. */
-#define NO_STEP UINT64_MAX
-
-static ALWAYS_INLINE uint32_t
-node_of_step (const Torus *net, uint64_t key)
+/* Puts a step of the bucket before the others of its node. */
+static ALWAYS_INLINE void
+share_step (Torus *net, Bucket *bucket, uint32_t place)
 {
-  return key & OF_NODE ? (uint32_t) key & 0xfffff : net->dynamic_packet[(uint32_t) key].node;
-}
+  Step *step = &bucket->steps[place];
+  uint32_t *first = &net->first_step[step->node - net->engine.base.first_node];
+  bool is_token = (step->key >> STEP_CLASS_SHIFT & 7) == STEP_TOKEN;
 
-static PREFETCHES
-prefetch_step (const Torus *net, uint64_t key)
-{
-  uintptr_t packet = (uintptr_t) &net->dynamic_packet[(uint32_t) key];
-  uintptr_t node = (uintptr_t) &net->dynamic[key & 0xfffff];
-
-  __builtin_prefetch ((const void *) choose (key & OF_NODE, node, packet), 1);
-}
-
-static PREFETCHES
-prefetch_stepping (const Torus *net, uint64_t key)
-{
-  StepClass class = (StepClass) (key >> STEP_CLASS_SHIFT & 7);
-  uint32_t index = (uint32_t) (key >> STEP_INDEX_SHIFT & 15), node;
-  const DynamicNode *dynamic;
-
-  if (class == STEP_TOKEN || key == NO_STEP)
-    return;
-  node = node_of_step (net, key);
-  dynamic = &net->dynamic[node];
-  __builtin_prefetch (dynamic, 1);
-  __builtin_prefetch (dynamic->used, 1);
-  __builtin_prefetch (node_at (net, node), 1);
-  __builtin_prefetch (dynamic->queue_ports, 1);
-  __builtin_prefetch (dynamic->queue_ports + 32, 1);
-  if (class == STEP_LOOK) {
-    Port *port = port_of (net, node_at (net, node), index);
-
-    __builtin_prefetch (port, 1);
-    __builtin_prefetch (starved_mark (port), 1);
-  } else {
-    __builtin_prefetch (&dynamic->queue[index * MAX_QUEUES], 1);
-  }
+  step->next = *first & ~HAS_OTHERS;
+  net->stepping[net->n_stepping] = step->node;
+  net->n_stepping += *first == 0;
+  *first = (*first & HAS_OTHERS) | (is_token ? 0 : HAS_OTHERS) | (place + 1);
 }
 
 void
-torus_mark_in_order (Torus *net, Bucket *bucket)
+torus_share_steps (Torus *net, Bucket *bucket)
 {
-  uint64_t *keys = bucket->steps;
-  uint32_t window = (uint32_t) net->window + 1;
-
-  for (uint32_t i = 0; i < STEPS_FAR; i++)
-    keys[bucket->n_steps + i] = NO_STEP;
-  for (uint32_t i = 0; i < bucket->n_steps; i++) {
-    uint64_t key = keys[i];
-
-    prefetch_step (net, keys[i + STEPS_FAR]);
-    if ((key >> STEP_CLASS_SHIFT & 7) != STEP_TOKEN)
-      node_at (net, node_of_step (net, key))->in_order = window;
-  }
+  for (uint32_t place = 0; place < bucket->n_steps; place++)
+    share_step (net, bucket, place);
 }
 
 void
@@ -828,69 +765,130 @@ torus_look_in_order (Torus *net, Bucket *bucket, uint32_t number)
 
   if (port->wake_ps >> net->window_bits != net->window)
     return; /* an earlier wake took its place */
-  add_step (net, bucket, step_key (net, STEP_LOOK, port_index, OF_NODE | node, port->wake_ps));
+  add_step (net, bucket, node, step_key (net, STEP_LOOK, port_index, 0, port->wake_ps));
+  share_step (net, bucket, bucket->n_steps - 1);
   if (!knows_deterministic (port))
     return;
   key = newcomer_step (net, node, port_index, port->wake_ps);
-  if (key != 0)
-    add_step (net, bucket, key);
+  if (key != 0) {
+    add_step (net, bucket, node, key);
+    share_step (net, bucket, bucket->n_steps - 1);
+  }
 }
 
 /* One step; what it wakes is due. */
 static void
-make_step (Torus *net, uint64_t key)
+make_step (Act *act, uint64_t key)
 {
-  uint32_t index = (uint32_t) (key >> STEP_INDEX_SHIFT & 15);
-  uint32_t argument = (uint32_t) (key >> 20 & 0xfffff);
-  bool is_of_node = (key & OF_NODE) != 0;
-  uint32_t node = node_of_step (net, key);
-  Act act = { net, node, node_at (net, node), &net->dynamic[node], 0 };
-  StepClass class = (StepClass) (key >> STEP_CLASS_SHIFT & 7);
+  uint32_t index = (uint32_t) (key >> STEP_INDEX_SHIFT & 15), argument = (uint32_t) key;
 
-  if (key & OF_PORT && is_of_node) {
-    try_newcomer (&act, argument & 15);
-  } else {
-    switch (class) {
-    case STEP_TOKEN:
-      act.dynamic->used[index] = (uint16_t) (act.dynamic->used[index] - argument);
-      act.ports = act.dynamic->starved & act.dynamic->waited_for & 1u << index;
-      break;
-    case STEP_ARRIVE:
-      if (is_of_node)
-        arrive_on_bubble (&act, index, argument);
-      else
-        arrive (&act, (uint32_t) key);
-      break;
-    case STEP_INJECTED: head_comes (&act, argument); break;
-    case STEP_HEAD: head_comes (&act, index); break;
-    case STEP_LOOK: {
-      Port *port = port_of (net, act.node, index);
-
-      if (port->wake_ps != net->now_ps)
-        return; /* an earlier wake took its place */
-      port->wake_ps = NEVER_PS;
-      act.ports = 1u << index;
-      break;
-    }
-    }
-  }
-  if (act.ports == 0)
+  if (G_UNLIKELY (key & IS_NEWCOMER)) {
+    try_newcomer (act, argument & 15);
     return;
-  if (act.dynamic->due == 0)
-    g_array_append_val (net->due_nodes, node);
-  act.dynamic->due |= (uint16_t) act.ports;
+  }
+  switch ((StepClass) (key >> STEP_CLASS_SHIFT & 7)) {
+  case STEP_TOKEN:
+    act->dynamic->used[index] = (uint16_t) (act->dynamic->used[index] - argument);
+    act->ports |= act->dynamic->starved & act->dynamic->waited_for & 1u << index;
+    break;
+  case STEP_ARRIVE:
+    if (key & IS_SLOT)
+      arrive_on_bubble (act, index, argument);
+    else
+      arrive (act, argument);
+    break;
+  case STEP_INJECTED: head_comes (act, argument); break;
+  case STEP_HEAD: head_comes (act, index); break;
+  case STEP_LOOK: {
+    Port *port = port_of (act->net, act->node, index);
+
+    if (port->wake_ps != act->net->now_ps)
+      break; /* an earlier wake took its place */
+    port->wake_ps = NEVER_PS;
+    act->ports |= 1u << index;
+    break;
+  }
+  }
 }
 
-/* All that comes now is there: the arbiters of the ports that are due, by port. */
-static void
-look_at_due (Torus *net)
+static uint32_t
+injected_sequence (const Act *act, uint64_t key)
 {
-  for (uint32_t i = 0; i < net->due_nodes->len; i++) {
-    uint32_t node = g_array_index (net->due_nodes, uint32_t, i);
-    Act act = { net, node, node_at (net, node), &net->dynamic[node], 0 };
+  uint32_t fifo = (uint32_t) (key & IS_NEWCOMER ? key >> 4 : key) & 15;
 
-    act.ports = act.dynamic->due;
-    act.dynamic->due = 0;
+  return fifo_of (act->net, act->node, fifo)->sequence - act->net->n_injected;
+}
+
+/* Heads that are injected at the same time: in the order of their descriptors. */
+static RARE void
+sort_injected (const Act *act, uint64_t *keys, uint32_t n)
+{
+  for (uint32_t i = 1; i < n; i++) {
+    uint64_t key = keys[i];
+    uint32_t hole = i;
+
+    for (; hole > 0 && injected_sequence (act, keys[hole - 1]) > injected_sequence (act, key);
+         hole--)
+      keys[hole] = keys[hole - 1];
+    keys[hole] = key;
+  }
+}
+
+/* So many keys are put in order by counting how many precede each: no branch depends on them. */
+#define FEW_KEYS 10u
+
+/* The keys of a node's steps, in order. */
+static ALWAYS_INLINE void
+take_steps (Torus *net, const Bucket *bucket, uint32_t node)
+{
+  uint32_t *first = &net->first_step[node - net->engine.base.first_node];
+  uint32_t at = *first & ~HAS_OTHERS, n = 0;
+  uint64_t few[FEW_KEYS];
+
+  for (; at != 0 && n < FEW_KEYS; at = bucket->steps[at - 1].next)
+    few[n++] = bucket->steps[at - 1].key;
+  if (net->keys_capacity < FEW_KEYS) {
+    net->keys_capacity = FEW_KEYS;
+    net->keys = g_renew (uint64_t, net->keys, net->keys_capacity);
+  }
+  for (uint32_t i = 0; i < n; i++) {
+    uint32_t rank = 0;
+
+    for (uint32_t j = 0; j < n; j++)
+      rank += (uint32_t) (few[j] < few[i]) | ((uint32_t) (few[j] == few[i]) & (uint32_t) (j < i));
+    net->keys[rank] = few[i];
+  }
+  net->n_keys = n;
+  net->next_key = 0;
+  for (; at != 0; at = bucket->steps[at - 1].next)
+    add_late_step (net, bucket->steps[at - 1].key);
+  *first = 0;
+}
+
+static void
+step_node (Torus *net, uint32_t node)
+{
+  Act act = { net, node, node_at (net, node), &net->dynamic[node], 0 };
+
+  while (net->next_key < net->n_keys) {
+    uint64_t key = net->keys[net->next_key++];
+
+    net->now_ps = net->window_ps + (int64_t) (key >> STEP_TIME_SHIFT);
+    if (G_UNLIKELY ((key >> STEP_CLASS_SHIFT & 7) == STEP_INJECTED)) {
+      uint32_t first = net->next_key - 1, next = first + 1;
+
+      while (next < net->n_keys && net->keys[next] >> STEP_CLASS_SHIFT == key >> STEP_CLASS_SHIFT)
+        next++;
+      sort_injected (&act, &net->keys[first], next - first);
+      for (net->next_key = next; first < next; first++)
+        make_step (&act, net->keys[first]);
+    } else {
+      make_step (&act, key);
+    }
+    if (act.ports == 0 || (net->next_key < net->n_keys &&
+                           net->keys[net->next_key] >> STEP_TIME_SHIFT == key >> STEP_TIME_SHIFT))
+      continue;
+    /* All that comes now is there: the arbiters of the ports that are due, by port. */
     while (act.ports) {
       uint32_t port_index = (uint32_t) __builtin_ctz (act.ports);
 
@@ -898,84 +896,62 @@ look_at_due (Torus *net)
       look_at (&act, port_index);
     }
   }
-  g_array_set_size (net->due_nodes, 0);
 }
 
-static uint32_t
-injected_sequence (const Torus *net, uint64_t key)
-{
-  uint32_t fifo = (uint32_t) (key & OF_PORT ? key >> 24 : key >> 20) & 15;
+/* Nodes ahead of which a node is fetched, then what its steps name. */
+#define NODES_FAR  6u
+#define NODES_NEAR 3u
 
-  return fifo_of (net, node_at (net, (uint32_t) key & 0xfffff), fifo)->sequence - net->n_injected;
+static PREFETCHES
+prefetch_stepping (const Torus *net, uint32_t node)
+{
+  const DynamicNode *dynamic = &net->dynamic[node];
+
+  __builtin_prefetch (node_at (net, node), 1);
+  __builtin_prefetch (dynamic, 1);
+  __builtin_prefetch (dynamic->busy_ps, 1);
+  __builtin_prefetch (dynamic->fifo_ports, 1);
+  __builtin_prefetch (dynamic->queue_ports, 1);
+  __builtin_prefetch (dynamic->queue_ports + 32, 1);
+  __builtin_prefetch (dynamic->head_chunks, 1);
 }
 
-static int
-by_sequence (const void *a, const void *b, void *net)
+/* What a step needs beside its node, without a branch on its class. */
+static PREFETCHES
+prefetch_steps (const Torus *net, const Bucket *bucket, uint32_t node)
 {
-  uint32_t left = injected_sequence (net, *(const uint64_t *) a);
-  uint32_t right = injected_sequence (net, *(const uint64_t *) b);
+  uint32_t at = net->first_step[node - net->engine.base.first_node] & ~HAS_OTHERS;
 
-  return (left > right) - (left < right);
-}
+  while (at != 0) {
+    const Step *step = &bucket->steps[at - 1];
+    StepClass class = (StepClass) (step->key >> STEP_CLASS_SHIFT & 7);
+    uint32_t index = (uint32_t) (step->key >> STEP_INDEX_SHIFT & 15);
+    Port *port = port_of (net, node_at (net, node), index);
+    uintptr_t fifo = (uintptr_t) fifo_of (net, node_at (net, node), (uint32_t) step->key & 15);
+    uintptr_t packet = (uintptr_t) &net->dynamic_packet[(uint32_t) step->key];
+    uintptr_t queue = (uintptr_t) &net->dynamic[node].queue[index * MAX_QUEUES];
 
-/* Heads that are injected at the same time: in the order of their descriptors.  Dynamic
- * ones are in it already. */
-static void
-step_injected (Torus *net, GArray *keys)
-{
-  bool mixed = false;
-
-  for (uint32_t i = 0; i < keys->len; i++)
-    mixed |= (g_array_index (keys, uint64_t, i) & OF_PORT) != 0;
-  if (mixed)
-    g_qsort_with_data (keys->data, (int) keys->len, sizeof (uint64_t), by_sequence, net);
-  for (uint32_t i = 0; i < keys->len; i++)
-    make_step (net, g_array_index (keys, uint64_t, i));
-  g_array_set_size (keys, 0);
+    __builtin_prefetch ((const void *) choose (class == STEP_ARRIVE, packet,
+                                               choose (class == STEP_LOOK, (uintptr_t) port, fifo)),
+                        1);
+    __builtin_prefetch (
+        (const void *) choose (class == STEP_ARRIVE, queue, (uintptr_t) starved_mark (port)), 1);
+    at = step->next;
+  }
 }
 
 void
-torus_step (Torus *net, Bucket *bucket)
+torus_step (Torus *net, const Bucket *bucket)
 {
-  GArray *late = net->late_steps, *injected = net->injected_steps;
-  const uint64_t *keys = bucket->steps;
-  uint64_t time = NO_STEP;
+  uint32_t n = net->n_stepping;
 
-  torus_sort (net, bucket->steps, bucket->n_steps, STEP_INDEX_SHIFT);
-  for (uint32_t i = 0; i < STEPS_FAR; i++)
-    bucket->steps[bucket->n_steps + i] = NO_STEP;
-  for (;;) {
-    uint64_t key = *keys;
-
-    if (G_UNLIKELY (late->len > 0))
-      key = MIN (key, g_array_index (late, uint64_t, 0));
-    if (key >> STEP_TIME_SHIFT != time || key == NO_STEP) {
-      if (injected->len > 0) {
-        step_injected (net, injected);
-        continue;
-      }
-      if (net->due_nodes->len > 0) {
-        look_at_due (net);
-        continue;
-      }
-      if (key == NO_STEP)
-        return;
-      time = key >> STEP_TIME_SHIFT;
-      net->now_ps = net->window_ps + (int64_t) time;
-    }
-    if (G_LIKELY (key == *keys)) {
-      keys++;
-      prefetch_step (net, keys[STEPS_FAR - 1]);
-      prefetch_stepping (net, keys[STEPS_NEAR]);
-    } else {
-      take_late_step (net);
-    }
-    if (G_UNLIKELY ((key >> STEP_CLASS_SHIFT & 7) == STEP_INJECTED)) {
-      g_array_append_val (injected, key);
-      continue;
-    }
-    if (G_UNLIKELY (injected->len > 0 && (key >> STEP_CLASS_SHIFT & 7) > STEP_INJECTED))
-      step_injected (net, injected);
-    make_step (net, key);
+  for (uint32_t ahead = 0; n > 0 && ahead < AHEAD; ahead++)
+    net->stepping[n + ahead] = net->stepping[n - 1];
+  for (uint32_t i = 0; i < n; i++) {
+    prefetch_stepping (net, net->stepping[i + NODES_FAR]);
+    prefetch_steps (net, bucket, net->stepping[i + NODES_NEAR]);
+    take_steps (net, bucket, net->stepping[i]);
+    step_node (net, net->stepping[i]);
   }
+  net->n_stepping = 0;
 }

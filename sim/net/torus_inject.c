@@ -26,48 +26,53 @@ give_descriptor (Torus *net, uint32_t index)
              index);
 }
 
+static ALWAYS_INLINE uint32_t *
+feeder_of (const Torus *net, uint32_t node, uint32_t fifo_index, uint32_t owner)
+{
+  return &net->feeder_of[((size_t) node * net->n_fifos + fifo_index) * net->n_owners + owner];
+}
+
 /* Puts a descriptor at the end of its memory FIFO, which is made when the
  * owner has none; a new one has its turn when all others have had theirs. */
 static void
-feed (Torus *net, Fifo *fifo, uint32_t index)
+feed (Torus *net, uint32_t node, uint32_t fifo_index, Fifo *fifo, uint32_t index)
 {
   Descriptor *descriptor = &net->descriptor[index];
+  uint32_t owner = descriptor->load.owner, *known = feeder_of (net, node, fifo_index, owner);
   bool before_head = descriptor->at_ps <= fifo->chosen_ps;
-  uint32_t last = before_head ? fifo->previous_feeder : fifo->last_feeder, at = last;
+  uint32_t last = before_head ? fifo->previous_feeder : fifo->last_feeder, at;
 
   descriptor->next = PACKET_NONE;
-  if (at != PACKET_NONE)
-    do {
-      Feeder *feeder = &net->feeder[at];
+  if (*known != 0) {
+    Feeder *feeder = &net->feeder[*known - 1];
 
-      if (feeder->load.owner == descriptor->load.owner) {
-        if (feeder->second == PACKET_NONE)
-          feeder->second = index;
-        else
-          net->descriptor[feeder->last].next = index;
-        feeder->last = index;
-        return;
-      }
-      at = feeder->next;
-    } while (at != last);
+    if (feeder->second == PACKET_NONE)
+      feeder->second = index;
+    else
+      net->descriptor[feeder->last].next = index;
+    feeder->last = index;
+    return;
+  }
   at = pool_take (&net->feeders, (void **) &net->feeder, sizeof (Feeder), offsetof (Feeder, next));
   net->feeder[at] = (Feeder){ descriptor->load, PACKET_NONE, PACKET_NONE, at };
+  *known = at + 1;
   give_descriptor (net, index);
   if (last != PACKET_NONE) {
     net->feeder[at].next = net->feeder[last].next;
     net->feeder[last].next = at;
   }
-  if (before_head && !fifo->stayed && net->feeder[at].load.owner == fifo->head_owner) {
+  if (before_head && !fifo->stayed && owner == fifo->head_owner) {
     /* The memory FIFO of the head, which had nothing left, would have stayed. */
     fifo->stayed = true;
     fifo->last_feeder = at;
     if (last == PACKET_NONE)
       fifo->previous_feeder = at;
-    return;
+  } else {
+    fifo->previous_feeder = at;
+    if (!before_head || !fifo->stayed)
+      fifo->last_feeder = at;
   }
-  fifo->previous_feeder = at;
-  if (!before_head || !fifo->stayed)
-    fifo->last_feeder = at;
+  fifo->packet.next_feeder = net->feeder[fifo->last_feeder].next;
 }
 
 /* Packet.chunks of a packet that carries so many bytes of the user's and software's. */
@@ -113,13 +118,14 @@ take_next_descriptor (Torus *net, Feeder *feeder)
 
 /* Takes one packet from the memory FIFO whose turn it is. */
 static void
-take_packet (Torus *net, Fifo *fifo)
+take_packet (Torus *net, uint32_t node, uint32_t fifo_index, Fifo *fifo)
 {
-  uint32_t before = fifo->last_feeder, feeder_index = net->feeder[before].next;
+  uint32_t before = fifo->last_feeder, feeder_index = fifo->packet.next_feeder;
   Feeder *feeder = &net->feeder[feeder_index];
   Load *load = &feeder->load;
 
-  fifo->packet = (Packet){ .way = load->way, .message = load->message };
+  fifo->packet =
+      (Packet){ .way = load->way, .message = load->message, .next_feeder = feeder->next };
   if (load->vc == DYNAMIC)
     fifo->packet.dynamic = (uint8_t) (IS_DYNAMIC | load->zone << ZONE_SHIFT);
   fifo->vc = load->vc;
@@ -142,8 +148,6 @@ take_packet (Torus *net, Fifo *fifo)
   fifo->last_feeder = feeder_index;
   fifo->stayed = true;
   fifo->head_owner = load->owner;
-  /* The circle is seldom in the cache when it turns again. */
-  __builtin_prefetch (&net->feeder[feeder->next], 1);
   if (!load->data_left && !take_next_descriptor (net, feeder)) {
     /* No descriptor left: the memory FIFO leaves the circle. */
     if (before == feeder_index) {
@@ -154,6 +158,7 @@ take_packet (Torus *net, Fifo *fifo)
     }
     fifo->previous_feeder = fifo->last_feeder;
     fifo->stayed = false;
+    *feeder_of (net, node, fifo_index, load->owner) = 0;
     pool_give (&net->feeders, net->feeder, sizeof (Feeder), offsetof (Feeder, next), feeder_index);
   } else if (before == feeder_index && load->bytes_left > 0) {
     /* Alone in the circle: most of what is left is packets like each other. */
@@ -178,18 +183,18 @@ take_full_packet (Torus *net, Fifo *fifo)
 
 /* Moves the first descriptor that came in to its memory FIFO. */
 static void
-feed_first (Torus *net, Fifo *fifo)
+feed_first (Torus *net, uint32_t node, uint32_t fifo_index, Fifo *fifo)
 {
   uint32_t index = fifo->first_incoming;
 
   fifo->first_incoming = net->descriptor[index].next;
-  feed (net, fifo, index);
+  feed (net, node, fifo_index, fifo, index);
 }
 
 /* Chooses the head for ready_ps, when the FIFO can take one, or for later if
  * nothing is there by then.  False: there is nothing. */
 bool
-torus_choose_head (Torus *net, Fifo *fifo, int64_t ready_ps)
+torus_choose_head (Torus *net, uint32_t node, uint32_t fifo_index, Fifo *fifo, int64_t ready_ps)
 {
   uint32_t first = fifo->first_incoming;
 
@@ -211,15 +216,15 @@ torus_choose_head (Torus *net, Fifo *fifo, int64_t ready_ps)
       fifo->ready_ps = net->descriptor[first].at_ps;
       fifo->injected = true;
       fifo->sequence = net->descriptor[first].sequence;
-      feed_first (net, fifo);
+      feed_first (net, node, fifo_index, fifo);
     }
   }
   while (!fifo->injected && fifo->first_incoming != PACKET_NONE &&
          net->descriptor[fifo->first_incoming].at_ps <= ready_ps)
-    feed_first (net, fifo);
+    feed_first (net, node, fifo_index, fifo);
   /* Descriptors of the same instant come behind one that is taken at once. */
   fifo->chosen_ps = fifo->ready_ps - fifo->injected;
-  take_packet (net, fifo);
+  take_packet (net, node, fifo_index, fifo);
   return true;
 }
 
@@ -242,7 +247,7 @@ torus_inject (Torus *net, uint32_t node_index, uint32_t index)
   fifo->last_incoming = index;
   if (fifo->has_head)
     return;
-  torus_choose_head (net, fifo, fifo->ready_ps);
+  torus_choose_head (net, node_index, fifo_index, fifo, fifo->ready_ps);
   announce (net, node_index, node, fifo_index, fifo);
 }
 

@@ -328,6 +328,7 @@ torus_free (SimNetwork *base)
   packet_table_free (net->priority_slots);
   packet_table_free (net->priority_links);
   packet_table_free (net->fifo_messages);
+  packet_table_free (net->feeder_of);
   packet_table_free (net);
 }
 
@@ -349,8 +350,7 @@ static void
 dump_part (Torus *net, BaseDump *dump)
 {
   /* What a window leaves to no other. */
-  g_assert (net->n_going == 0 && net->n_tokens == 0 && net->late_steps->len == 0 &&
-            net->injected_steps->len == 0 && net->due_nodes->len == 0);
+  g_assert (net->n_going == 0 && net->n_tokens == 0 && net->n_stepping == 0);
   packet_engine_dump (&net->engine, dump);
   base_dump_section (dump, "part of a torus");
   packet_pool_dump (&net->feeders, (void **) &net->feeder, sizeof (Feeder), dump);
@@ -400,6 +400,8 @@ torus_dump (SimNetwork *base, BaseDump *dump)
   base_dump_array (dump, net->direct_sent, net->n_nodes, sizeof *net->direct_sent);
   base_dump_array (dump, net->fifo_messages, n_links, sizeof *net->fifo_messages);
   base_dump_array (dump, net->dynamic, net->n_nodes, sizeof *net->dynamic);
+  base_dump_array (dump, net->feeder_of, (size_t) net->n_nodes * net->n_fifos * net->n_owners,
+                   sizeof *net->feeder_of);
   for (uint32_t part = 0; part < n_parts; part++)
     dump_part (part_at (net, part), dump);
 }
@@ -512,6 +514,8 @@ init_places (Torus *net)
   net->direct_sent = packet_table_new (net->n_nodes * sizeof *net->direct_sent);
   net->fifo_messages = packet_table_new (n_links * sizeof *net->fifo_messages);
   net->dynamic = packet_table_new (net->n_nodes * sizeof *net->dynamic);
+  net->feeder_of = packet_table_new ((size_t) net->n_nodes * net->n_fifos * net->n_owners *
+                                     sizeof *net->feeder_of);
 }
 
 static void
@@ -568,6 +572,7 @@ sim_packet_new (const TopoMachine *machine, const TopoMapping *mapping, RoutePol
   net->n_nodes = topo_shape_nodes (&machine->shape);
   net->n_ports = topo_shape_ports (&machine->shape);
   net->n_fifos = net->n_ports + 1;
+  net->n_owners = machine->ranks_per_node + 1;
   net->reception_depth = (uint32_t) p->router.reception_packets;
   net->receiver_grants = (uint32_t) p->router.receiver_grants;
   net->n_queues = (uint32_t) p->router.dynamic_queues;

@@ -75,7 +75,7 @@ apply_going (Torus *net, const Going *going, uint32_t vc)
     return;
   }
   if (G_UNLIKELY (going->packet.dynamic)) {
-    expect_step (net, STEP_ARRIVE, going->in_port, going->node, going->slot, going->at_ps);
+    expect_escaped (net, going->in_port, going->node, going->slot, going->at_ps);
     return;
   }
   port = port_of (net, node, going->port);
@@ -275,7 +275,7 @@ follow_head (Torus *net, uint32_t node_index, Node *node, uint32_t port_index, P
 {
   net->in_flight++;
   fifo->has_head = false;
-  if (!torus_choose_head (net, fifo, port->free_ps))
+  if (!torus_choose_head (net, node_index, fifo_index, fifo, port->free_ps))
     return;
   if (G_LIKELY (fifo->vc != DYNAMIC) && fifo->ready_ps == port->free_ps && !fifo->injected &&
       next_port (net, fifo->packet.way) == port_index) {
@@ -293,6 +293,7 @@ send_head (Torus *net, uint32_t node_index, Node *node, uint32_t port_index, Por
 {
   Fifo *fifo = fifo_of (net, node, fifo_index);
 
+  prefetch_feeder (net, fifo);
   port->want[fifo->vc] &= (uint16_t) ~(1u << fifo_index);
   if (G_LIKELY (fifo->vc == BUBBLE))
     transmit (net, node_index, node, port_index, port, BUBBLE, slot, fifo->packet);

@@ -295,6 +295,9 @@ call_client (Torus *net)
     case CODE_RECEIVE: expect_reception (net, node, event.argument, event.at_ps); break;
     case CODE_RECEIVE_DYNAMIC: expect_dynamic_reception (net, event.argument, event.at_ps); break;
     case CODE_ARRIVE: expect_arrival (net, event.argument, event.at_ps); break;
+    case CODE_ESCAPED:
+      expect_escaped (net, event.argument >> 16, node, event.argument & 0xffff, event.at_ps);
+      break;
     default: {
       uint32_t step = sim_event_code (event) - CODE_STEP;
 
@@ -410,7 +413,7 @@ look_at_ports (Torus *net, Bucket *bucket, bool has_steps)
 
       prefetch_port (net, bucket->ports[i + PORTS_FAR]);
       prefetch_waiting (net, bucket->ports[i + PORTS_NEAR]);
-      if (has_steps && G_UNLIKELY (is_in_order (net, node_at (net, number >> 4))))
+      if (has_steps && G_UNLIKELY (is_in_order (net, number >> 4)))
         torus_look_in_order (net, bucket, number);
       else
         look (net, number);
@@ -426,11 +429,9 @@ look_all (Torus *net, Bucket *bucket)
     look_at_ports (net, bucket, false);
     return;
   }
-  if (bucket->n_steps > 0)
-    torus_mark_in_order (net, bucket);
+  torus_share_steps (net, bucket);
   look_at_ports (net, bucket, true);
-  if (bucket->n_steps > 0)
-    torus_step (net, bucket);
+  torus_step (net, bucket);
 }
 
 static void

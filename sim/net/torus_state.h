@@ -71,6 +71,7 @@ enum {
   CODE_RECEIVE,         /* argument = place of the packet: a reception that lay beyond it */
   CODE_RECEIVE_DYNAMIC, /* argument = dynamic packet, likewise */
   CODE_ARRIVE,          /* argument = dynamic packet: an arrival that lay beyond it */
+  CODE_ESCAPED,         /* argument = input port << 16 | slot, likewise */
   CODE_STEP,            /* + StepClass << 4 | index; argument: a step that lay beyond it */
 };
 
@@ -80,7 +81,10 @@ enum {
 typedef struct {
   uint32_t way;
   uint32_t message;
-  uint32_t since; /* its head is here from then on; low 32 bits of the time */
+  union {
+    uint32_t since;       /* its head is here from then on; low 32 bits of the time */
+    uint32_t next_feeder; /* of the head of a FIFO: where the packet behind it comes from */
+  };
   uint16_t payload_bytes;
   uint8_t chunks;
   uint8_t dynamic; /* IS_DYNAMIC | its zone << ZONE_SHIFT, 0: deterministic */
@@ -171,7 +175,6 @@ typedef struct {
   uint16_t far;       /* bit port: its link leaves the midplane */
   uint32_t n_dynamic; /* packets in its dynamic queues, and heads of FIFOs that wait for a port */
   /* What a hop needs is in the first cache line. */
-  uint32_t in_order; /* one more than the last window in which it goes in the order of time */
   uint16_t next_reception[MAX_PORTS]; /* place of each reception FIFO that is used next */
 } Node;
 
@@ -194,12 +197,13 @@ _Static_assert(sizeof (DynamicPacket) == 32, "two to a cache line");
 
 /* What a node does in the order of time, for its dynamic packets: a key that sorts.
  *
- *   time in the window << 49 | class << 46 | index << 42 | what it is about
+ *   time in the window << 49 | class << 46 | index << 42 | IS_SLOT or IS_NEWCOMER | argument
  *
- * index: input port, FIFO or port; what: a dynamic packet, or OF_NODE | argument << 20 | node. */
+ * index: input port, FIFO or port. */
 typedef enum {
-  STEP_TOKEN,    /* argument = chunks: they are free at the other end of the port's link */
-  STEP_ARRIVE,   /* a packet from the input port: dynamic, or argument = slot of the bubble VC */
+  STEP_TOKEN,  /* argument = chunks: they are free at the other end of the port's link */
+  STEP_ARRIVE, /* a packet from the input port: argument = dynamic packet, or IS_SLOT | slot of the
+                  * bubble VC */
   STEP_INJECTED, /* a descriptor's packet is the head of FIFO number `argument`; index 0 */
   STEP_HEAD,     /* a packet is the head of a FIFO that had another */
   STEP_LOOK,     /* the port looks for something to send */
@@ -208,8 +212,17 @@ typedef enum {
 #define STEP_TIME_SHIFT  49u
 #define STEP_CLASS_SHIFT 46u
 #define STEP_INDEX_SHIFT 42u
-#define OF_NODE          (UINT64_C (1) << 41)
-#define OF_PORT          (UINT64_C (1) << 40) /* argument = port: its newcomer's turn, see try_newcomer() */
+#define IS_SLOT          (UINT64_C (1) << 41)
+#define IS_NEWCOMER      (UINT64_C (1) << 40) /* argument = FIFO << 4 | port: see try_newcomer() */
+
+typedef struct {
+  uint64_t key;
+  uint32_t node;
+  uint32_t next; /* of the node's in the bucket: one more than its place, 0: none */
+} Step;
+
+/* Torus.first_step, beside the place of a step: they are not all tokens. */
+#define HAS_OTHERS (1u << 31)
 
 #define MAX_QUEUES 5u /* of dynamic packets per receiver: 12 * 5 bits in a word */
 
@@ -220,22 +233,21 @@ typedef struct {
 #define NODE_QUEUES 64u /* MAX_PORTS * MAX_QUEUES, rounded up */
 #define NODE_PORTS  16u
 
-_Static_assert(offsetof (Node, in_order) == 64, "the first line has what a hop needs");
+_Static_assert(offsetof (Node, next_reception) == 64, "the first line has what a hop needs");
 
 /* What a node keeps for the dynamic VC; zeroed until it sees a packet of it.  A queue's
- * number, and its bit, is receiver * MAX_QUEUES + queue. */
+ * number, and its bit, is receiver * MAX_QUEUES + queue.  What each step looks at comes first. */
 typedef struct {
   uint16_t waited_for; /* bit port: the head of a queue, or a dynamic one of a FIFO, wants it */
   uint16_t starved;    /* bit port: looked in vain since it sent last */
-  uint16_t due;        /* bit port: looks when all that comes now is there */
-  uint8_t last_queue[MAX_PORTS];     /* of those that a port served */
-  int64_t busy_ps[MAX_PORTS];        /* a dynamic packet has the port until here */
-  uint16_t used[NODE_PORTS];         /* chunks of the receive buffer whose token is not back */
-  uint16_t fifo_ports[NODE_PORTS];   /* [FIFO] bit port: its head wants it */
-  uint16_t queue_ports[NODE_QUEUES]; /* [queue] bit port: its head wants it */
+  uint8_t last_queue[MAX_PORTS]; /* of those that a port served */
+  uint16_t used[NODE_PORTS];     /* chunks of the receive buffer whose token is not back */
+  _Alignas(64) int64_t busy_ps[MAX_PORTS]; /* a dynamic packet has the port until here */
+  uint16_t fifo_ports[NODE_PORTS];         /* [FIFO] bit port: its head wants it */
+  uint16_t queue_ports[NODE_QUEUES];       /* [queue] bit port: its head wants it */
   uint8_t head_chunks[NODE_QUEUES];
-  Queue queue[MAX_PORTS * MAX_QUEUES];
   uint64_t chunks[MAX_PORTS]; /* sent on the dynamic VC */
+  Queue queue[MAX_PORTS * MAX_QUEUES];
 } DynamicNode;
 
 /* A network injection FIFO: the packet at its head and the memory FIFOs behind. */
@@ -262,9 +274,9 @@ _Static_assert(sizeof (Fifo) == 64, "a FIFO is a cache line");
 typedef struct {
   uint32_t way, message;
   uint64_t bytes_left; /* user bytes not yet in packets */
-  uint8_t vc : 2, zone : 4;
-  uint8_t data_left : 1;   /* a data packet is due even if bytes_left is 0 */
-  uint8_t exact : 1;       /* SimMessage.exact */
+  uint8_t vc, zone;
+  bool data_left : 1;      /* a data packet is due even if bytes_left is 0 */
+  bool exact : 1;          /* SimMessage.exact */
   uint8_t envelope_chunks; /* payload chunks of a packet that carries no user data, 0: none */
   uint8_t software_bytes;  /* in the payload of a data packet, before the user's */
   uint8_t owner;           /* of the memory FIFO: slot of the rank, or ranks_per_node for the
@@ -272,14 +284,14 @@ typedef struct {
 } __attribute__ ((packed, aligned (4))) Load;
 
 /* A memory FIFO that has descriptors.  The first is in it, as a packet is taken from each of a circle
- * of them in turn: what that needs is in half a cache line, fetched one turn before. */
+ * of them in turn: what that needs is in one place, fetched one turn before. */
 typedef struct {
   Load load;
   uint32_t second, last; /* descriptors behind it, PACKET_NONE: none */
   uint32_t next;         /* feeder of the same network FIFO */
 } Feeder;
 
-_Static_assert(sizeof (Feeder) == 32, "two to a cache line");
+_Static_assert(sizeof (Feeder) == 36, "no more than what a packet needs");
 
 /* What the messaging unit has been told to send: one message, or one of its halves. */
 typedef struct {
@@ -317,7 +329,8 @@ typedef struct {
  * VC << 35 | slot << 23 | node. */
 typedef struct {
   uint32_t *ports;
-  uint64_t *receptions, *steps;
+  uint64_t *receptions;
+  Step *steps;
   uint32_t n_ports, ports_capacity, n_receptions, receptions_capacity, n_steps, steps_capacity;
 } Bucket;
 
@@ -459,6 +472,8 @@ typedef struct {
   uint16_t *priority_links; /* as priority_slots */
   uint32_t *direct_sent;    /* [node] messages of direct collectives so far */
   uint64_t *fifo_messages;  /* [node * n_ports + torus FIFO] */
+  uint32_t *feeder_of; /* [(node * n_fifos + FIFO) * n_owners + owner] one more than it, 0: none */
+  uint32_t n_owners;   /* of memory FIFOs at a node */
   Feeder *feeder;
   Descriptor *descriptor;
   Pool feeders, descriptors;
@@ -467,9 +482,13 @@ typedef struct {
   DynamicNode *dynamic; /* [node] */
   DynamicPacket *dynamic_packet;
   Pool dynamic_packets;
-  GArray *late_steps;     /* element-type uint64_t: heap of steps that came up in this window */
-  GArray *injected_steps; /* element-type uint64_t: of one time */
-  GArray *due_nodes;      /* element-type uint32_t: nodes with ports that are due */
+  /* Steps of the current window. */
+  uint32_t
+      *first_step;    /* [own node] one more than the place of its last one | HAS_OTHERS, 0: none */
+  uint32_t *stepping; /* nodes that have some */
+  uint32_t n_stepping;
+  uint64_t *keys; /* of one node, those from next_key on to be made; in order */
+  uint32_t n_keys, next_key, keys_capacity;
 
   uint32_t window_bits;
   int64_t window, window_ps; /* the current one, and when it begins */
@@ -755,12 +774,12 @@ step_key (const Torus *net, StepClass class, uint32_t index, uint64_t what, int6
 }
 
 static ALWAYS_INLINE void
-add_step (Torus *net, Bucket *bucket, uint64_t key)
+add_step (Torus *net, Bucket *bucket, uint32_t node, uint64_t key)
 {
   if (G_UNLIKELY (bucket->n_steps == bucket->steps_capacity))
     torus_grow (net, bucket, &net->spare_steps, (void **) &bucket->steps, &bucket->steps_capacity,
-                sizeof (uint64_t));
-  bucket->steps[bucket->n_steps++] = key;
+                sizeof (Step));
+  bucket->steps[bucket->n_steps++] = (Step){ key, node, 0 };
 }
 
 static ALWAYS_INLINE void
@@ -771,8 +790,7 @@ expect_step (Torus *net, StepClass class, uint32_t index, uint32_t node, uint32_
     sim_schedule_push (net->engine.schedule, node, CODE_STEP + (class << 4 | index), argument,
                        at_ps);
   else
-    add_step (net, bucket_at (net, at_ps),
-              step_key (net, class, index, OF_NODE | (uint64_t) argument << 20 | node, at_ps));
+    add_step (net, bucket_at (net, at_ps), node, step_key (net, class, index, argument, at_ps));
 }
 
 /* A packet on the dynamic VC comes to its `node`. */
@@ -784,8 +802,19 @@ expect_arrival (Torus *net, uint32_t packet, int64_t at_ps)
   if (G_UNLIKELY (is_beyond_ring (net, at_ps)))
     sim_schedule_push (net->engine.schedule, record->node, CODE_ARRIVE, packet, at_ps);
   else
-    add_step (net, bucket_at (net, at_ps),
+    add_step (net, bucket_at (net, at_ps), record->node,
               step_key (net, STEP_ARRIVE, record->in_port, packet, at_ps));
+}
+
+/* One that has escaped comes into a slot of the bubble VC. */
+static ALWAYS_INLINE void
+expect_escaped (Torus *net, uint32_t in_port, uint32_t node, uint32_t slot, int64_t at_ps)
+{
+  if (G_UNLIKELY (is_beyond_ring (net, at_ps)))
+    sim_schedule_push (net->engine.schedule, node, CODE_ESCAPED, in_port << 16 | slot, at_ps);
+  else
+    add_step (net, bucket_at (net, at_ps), node,
+              step_key (net, STEP_ARRIVE, in_port, IS_SLOT | slot, at_ps));
 }
 
 /* The head will be there at ready_ps: its port looks then. */
@@ -812,6 +841,14 @@ is_wanted (const Port *port)
   return (port->word & wanted_port.word) != 0;
 }
 
+/* Where the packet behind the head comes from is looked at when the head has gone. */
+static PREFETCHES
+prefetch_feeder (const Torus *net, const Fifo *fifo)
+{
+  if (fifo->full_packets == 0)
+    __builtin_prefetch (&net->feeder[fifo->packet.next_feeder], 1);
+}
+
 static inline uint32_t
 payload_chunks (const Torus *net, uint64_t bytes)
 {
@@ -822,7 +859,8 @@ payload_chunks (const Torus *net, uint64_t bytes)
 
 /* Chooses the head for ready_ps, when the FIFO can take one, or for later if
  * nothing is there by then.  False: there is nothing. */
-bool torus_choose_head (Torus *net, Fifo *fifo, int64_t ready_ps);
+bool
+torus_choose_head (Torus *net, uint32_t node, uint32_t fifo_index, Fifo *fifo, int64_t ready_ps);
 
 /* A descriptor is in its memory FIFO now. */
 void torus_inject (Torus *net, uint32_t node, uint32_t descriptor);
@@ -840,7 +878,7 @@ void torus_sort (Torus *net, uint64_t *keys, uint32_t n, uint32_t shift);
 
 /* torus_router_bgq.c has these once more, for nodes whose places are torus_bgq_places. */
 #ifdef TORUS_BGQ
-#define torus_mark_in_order torus_bgq_mark_in_order
+#define torus_share_steps   torus_bgq_share_steps
 #define torus_look_in_order torus_bgq_look_in_order
 #define torus_step          torus_bgq_step
 #define torus_run_windows   torus_bgq_run_windows
@@ -849,19 +887,20 @@ void torus_sort (Torus *net, uint64_t *keys, uint32_t n, uint32_t shift);
 /* --- torus_dynamic.c: nodes that go in the order of time, as they have dynamic packets --- */
 
 static ALWAYS_INLINE bool
-is_in_order (const Torus *net, const Node *node)
+is_in_order (const Torus *net, uint32_t node)
 {
-  return (node->n_dynamic != 0) | (node->in_order == (uint32_t) net->window + 1);
+  return (net->first_step[node - net->engine.base.first_node] & HAS_OTHERS) != 0 ||
+         node_at (net, node)->n_dynamic != 0;
 }
 
-/* Marks the nodes that have steps in this window, tokens apart. */
-void torus_mark_in_order (Torus *net, Bucket *bucket);
+/* Gives each node the steps that it has in this window. */
+void torus_share_steps (Torus *net, Bucket *bucket);
 
-/* A port of such a node looks in this window. */
+/* A port of a node that goes in the order of time looks in this window. */
 void torus_look_in_order (Torus *net, Bucket *bucket, uint32_t number);
 
 /* All steps of the window. */
-void torus_step (Torus *net, Bucket *bucket);
+void torus_step (Torus *net, const Bucket *bucket);
 
 /* --- torus_parts.c --- */
 

@@ -12,8 +12,9 @@
  * wants, and a link of that port's list; at the one before it: the slot whose token goes back.  That
  * is 8 lines and 1.25 entries of buckets of 4 or 8 bytes.  As long as the nodes (3.9 KB each) fit in
  * the second-level cache that is compute (some 700 instructions); beyond, the ports of a window are
- * known in advance and the lines are fetched ahead.  A dynamic packet adds three entries that are
- * sorted by time (its arrival, its token, the look of its port) and the lines of the node's queues.
+ * known in advance and the lines are fetched ahead.  A dynamic packet adds three entries that its
+ * node puts in the order of time (its arrival, its token, the look of its port) and the lines of the
+ * node's queues.
  *
  * A fabric's packet-hop: the port, its lane and its counters, the packet, the slots of the input
  * buffer; the port where it goes on; the sender's lane for the credits: 7 lines.  Where ports contend
