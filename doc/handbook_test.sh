@@ -70,6 +70,7 @@ tutorial@without@hopcast@cli/tutorial_test.sh runs this page
 tutorial@without@head@cli/tutorial_test.sh runs this page
 validation@without@validation/infiniband/measured_page.sh@minutes; measured_page_test.sh runs it with results
 validation@fails@hopcast validate modern@figures beyond their limits
+validation@shorter@hopcast validate sc13 $(@s,runs/\*,runs/8.halo2d,
 validation@without@validation/sc13/run@hours; validation/sc13/sc13_run_test.sh runs it with small studies
 validation@without@validation/evh1/evh1_correct.sh@minutes; evh1_correct_test.sh runs it with two small trials
 validation@without@validation/evh1/stampede2_correct.py@reads measurements that are not in the tree

@@ -234,7 +234,7 @@ torus_inject (Torus *net, uint32_t node_index, uint32_t index)
 {
   Descriptor *descriptor = &net->descriptor[index];
   Node *node = node_at (net, node_index);
-  uint32_t fifo_index = descriptor->fifo;
+  uint32_t fifo_index = descriptor->load.fifo;
   Fifo *fifo = fifo_of (net, node, fifo_index);
 
   descriptor->at_ps = net->engine.now_ps;
@@ -318,7 +318,7 @@ describe_data (Torus *net, const SimMessage *message, uint32_t from, uint32_t to
   choose_vc (descriptor, choice);
   if (message->force_deterministic)
     descriptor->load.vc = BUBBLE;
-  descriptor->fifo = (uint8_t) checked_pin (net, route_pami_pin_to_self (pin));
+  descriptor->load.fifo = (uint8_t) checked_pin (net, route_pami_pin_to_self (pin));
   descriptor->load.owner = (uint8_t) net->engine.machine->ranks_per_node;
 }
 
@@ -334,7 +334,7 @@ describe (Torus *net, const SimMessage *message, uint32_t from, uint32_t to)
   };
 
   if (message->kind != SIM_MESSAGE_DATA && message->kind != SIM_MESSAGE_REMOTE_GET)
-    descriptor.fifo = (uint8_t) checked_pin (
+    descriptor.load.fifo = (uint8_t) checked_pin (
         net, route_pami_pin (net->engine.machine, from, to,
                              net->engine.mapping->slot[message->destination_rank]));
   switch ((SimMessageKind) message->kind) {
@@ -342,7 +342,7 @@ describe (Torus *net, const SimMessage *message, uint32_t from, uint32_t to)
   case SIM_MESSAGE_CONTROL: describe_eager (net, message, &descriptor); break;
   case SIM_MESSAGE_REMOTE_GET:
     descriptor.load.vc = PRIORITY;
-    descriptor.fifo = (uint8_t) net->n_ports;
+    descriptor.load.fifo = (uint8_t) net->n_ports;
     descriptor.load.data_left = false;
     descriptor.load.envelope_chunks =
         (uint8_t) payload_chunks (net, SIM_DESCRIPTOR_BYTES * MAX (1u, message->descriptors));
@@ -352,7 +352,7 @@ describe (Torus *net, const SimMessage *message, uint32_t from, uint32_t to)
     /* Descriptors of direct collectives allow all torus FIFOs (bgq.md section
      * 5); the node's unit takes them in turn (guess). */
     choose_vc (&descriptor, route_pami_direct (net->engine.machine, net->policy));
-    descriptor.fifo = (uint8_t) (net->direct_sent[from]++ % net->n_ports);
+    descriptor.load.fifo = (uint8_t) (net->direct_sent[from]++ % net->n_ports);
     break;
   case SIM_MESSAGE_SEND:
   case SIM_MESSAGE_WRITE:
@@ -375,7 +375,7 @@ split (const Torus *net, uint32_t from, uint32_t to, Descriptor descriptors[2])
         packed_way (net, route_torus_way_hinted (&net->route, from, to, dimension, plus));
     descriptors[plus].load.bytes_left = plus ? bytes - bytes / 2 : bytes / 2;
     descriptors[plus].load.vc = BUBBLE;
-    descriptors[plus].fifo = (uint8_t) (2 * dimension + plus);
+    descriptors[plus].load.fifo = (uint8_t) (2 * dimension + plus);
   }
 }
 
@@ -401,8 +401,8 @@ post (Torus *net, uint32_t node, const Descriptor *descriptor, int64_t at_ps)
   net->descriptor[index] = *descriptor;
   message_at (&net->engine, descriptor->load.message)->packets_left +=
       count_packets (net, descriptor);
-  if (descriptor->load.data_left && descriptor->fifo < net->n_ports)
-    net->fifo_messages[(size_t) node * net->n_ports + descriptor->fifo]++;
+  if (descriptor->load.data_left && descriptor->load.fifo < net->n_ports)
+    net->fifo_messages[(size_t) node * net->n_ports + descriptor->load.fifo]++;
   sim_schedule_push (net->engine.schedule, node, CODE_INJECT, index,
                      at_ps + net->injection_latency_ps);
 }

@@ -281,6 +281,7 @@ typedef struct {
   uint8_t software_bytes;  /* in the payload of a data packet, before the user's */
   uint8_t owner;           /* of the memory FIFO: slot of the rank, or ranks_per_node for the
                             * remote-get FIFO */
+  uint8_t fifo;            /* network injection FIFO */
 } __attribute__ ((packed, aligned (4))) Load;
 
 /* A memory FIFO that has descriptors.  The first is in it, as a packet is taken from each of a circle
@@ -299,8 +300,9 @@ typedef struct {
   uint32_t next;
   uint32_t sequence; /* of the injection among all */
   int64_t at_ps;     /* injected */
-  uint8_t fifo;      /* network injection FIFO */
 } Descriptor;
+
+_Static_assert(sizeof (Descriptor) == 40, "large runs have tens of millions");
 
 /* A packet on its way to another node, kept back until that node's memory has been fetched. */
 typedef struct {
