@@ -53,6 +53,7 @@ says "subcommand" 2 "did you mean 'trace convert'?" trace convrt
 says "choice" 2 "'pcket' is none of packet, flow, load; did you mean packet?" $sim --network pcket
 says "format" 2 "did you mean json?" $sim --format jsno
 says "format of a trace" 2 "did you mean goal?" trace convert good.ti --to gaol -o x
+says "recipe without its arguments" 2 "the recipe is random(...), with its arguments" $sim --mapping random
 says "launcher" 2 "did you mean slurm?" map convert AB --machine torus:2x2 --ranks 2 --to slrum
 says "kind of pattern" 2 "did you mean halo3d?" trace generate hallo3d --ranks 8
 says "pattern" 2 "did you mean ring?" simulate gen:rign:ranks=4 --machine torus:2x2

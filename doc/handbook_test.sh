@@ -68,7 +68,6 @@ tutorial@without@mpicc@cli/tutorial_test.sh runs this page
 tutorial@without@mpirun@cli/tutorial_test.sh runs this page
 tutorial@without@hopcast@cli/tutorial_test.sh runs this page
 tutorial@without@head@cli/tutorial_test.sh runs this page
-validation@without@validation/trust@minutes; validation/trust_test.sh runs it with results
 validation@without@validation/infiniband/measured_page.sh@minutes; measured_page_test.sh runs it with results
 validation@fails@hopcast validate modern@figures beyond their limits
 validation@shorter@hopcast validate sc13 $(@s,runs/\*,runs/8.halo2d,

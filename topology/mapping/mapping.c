@@ -62,7 +62,11 @@ fill_from_file (TopoMapping *mapping, const TopoMachine *machine, const TopoColu
   gsize length;
 
   if (!base_file_read (path, &text, &length, &cause)) {
-    g_autofree char *meant = base_did_you_mean (path, topo_recipe_words ());
+    const char *const *words = topo_recipe_words ();
+    g_autofree char *meant =
+        g_strv_contains (words, path)
+            ? g_strdup_printf ("; the recipe is %s(...), with its arguments", path)
+            : base_did_you_mean (path, words);
 
     if (launcher != NULL)
       g_set_error (error, TOPO_ERROR, TOPO_ERROR_FILE, "mapping %s", cause->message);
