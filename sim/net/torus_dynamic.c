@@ -834,33 +834,14 @@ sort_injected (const Act *act, uint64_t *keys, uint32_t n)
   }
 }
 
-/* So many keys are put in order by counting how many precede each: no branch depends on them. */
-#define FEW_KEYS 10u
-
 /* The keys of a node's steps, in order. */
 static ALWAYS_INLINE void
 take_steps (Torus *net, const Bucket *bucket, uint32_t node)
 {
   uint32_t *first = &net->first_step[node - net->engine.base.first_node];
-  uint32_t at = *first & ~HAS_OTHERS, n = 0;
-  uint64_t few[FEW_KEYS];
 
-  for (; at != 0 && n < FEW_KEYS; at = bucket->steps[at - 1].next)
-    few[n++] = bucket->steps[at - 1].key;
-  if (net->keys_capacity < FEW_KEYS) {
-    net->keys_capacity = FEW_KEYS;
-    net->keys = g_renew (uint64_t, net->keys, net->keys_capacity);
-  }
-  for (uint32_t i = 0; i < n; i++) {
-    uint32_t rank = 0;
-
-    for (uint32_t j = 0; j < n; j++)
-      rank += (uint32_t) (few[j] < few[i]) | ((uint32_t) (few[j] == few[i]) & (uint32_t) (j < i));
-    net->keys[rank] = few[i];
-  }
-  net->n_keys = n;
-  net->next_key = 0;
-  for (; at != 0; at = bucket->steps[at - 1].next)
+  net->n_keys = net->next_key = 0;
+  for (uint32_t at = *first & ~HAS_OTHERS; at != 0; at = bucket->steps[at - 1].next)
     add_late_step (net, bucket->steps[at - 1].key);
   *first = 0;
 }
@@ -916,7 +897,6 @@ prefetch_stepping (const Torus *net, uint32_t node)
   __builtin_prefetch (dynamic->head_chunks, 1);
 }
 
-/* What a step needs beside its node, without a branch on its class. */
 static PREFETCHES
 prefetch_steps (const Torus *net, const Bucket *bucket, uint32_t node)
 {
@@ -924,18 +904,26 @@ prefetch_steps (const Torus *net, const Bucket *bucket, uint32_t node)
 
   while (at != 0) {
     const Step *step = &bucket->steps[at - 1];
-    StepClass class = (StepClass) (step->key >> STEP_CLASS_SHIFT & 7);
     uint32_t index = (uint32_t) (step->key >> STEP_INDEX_SHIFT & 15);
-    Port *port = port_of (net, node_at (net, node), index);
-    uintptr_t fifo = (uintptr_t) fifo_of (net, node_at (net, node), (uint32_t) step->key & 15);
-    uintptr_t packet = (uintptr_t) &net->dynamic_packet[(uint32_t) step->key];
-    uintptr_t queue = (uintptr_t) &net->dynamic[node].queue[index * MAX_QUEUES];
 
-    __builtin_prefetch ((const void *) choose (class == STEP_ARRIVE, packet,
-                                               choose (class == STEP_LOOK, (uintptr_t) port, fifo)),
-                        1);
-    __builtin_prefetch (
-        (const void *) choose (class == STEP_ARRIVE, queue, (uintptr_t) starved_mark (port)), 1);
+    switch ((StepClass) (step->key >> STEP_CLASS_SHIFT & 7)) {
+    case STEP_TOKEN: break;
+    case STEP_ARRIVE:
+      __builtin_prefetch (&net->dynamic_packet[(uint32_t) step->key], 1);
+      __builtin_prefetch (&net->dynamic[node].queue[index * MAX_QUEUES], 1);
+      break;
+    case STEP_INJECTED:
+    case STEP_HEAD:
+      __builtin_prefetch (fifo_of (net, node_at (net, node), (uint32_t) step->key & 15), 1);
+      break;
+    case STEP_LOOK: {
+      Port *port = port_of (net, node_at (net, node), index);
+
+      __builtin_prefetch (port, 1);
+      __builtin_prefetch (starved_mark (port), 1);
+      break;
+    }
+    }
     at = step->next;
   }
 }
