@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "predictors/model/linear.h"
 
+#include "base/vector.h"
 #include "predictors/predict_error.h"
 #include "predictors/model/scale.h"
 
@@ -126,16 +127,6 @@ triangle_of (const Problem *problem)
   return triangle;
 }
 
-static double
-dot (const double *a, const double *b, guint n)
-{
-  double sum = 0;
-
-  for (guint i = 0; i < n; i++)
-    sum += a[i] * b[i];
-  return sum;
-}
-
 /* Takes collinear columns out of the problem and out of its triangle: those of which nothing is left
  * outside the span of the columns before. */
 static void
@@ -147,19 +138,19 @@ drop_collinear (Problem *problem, double *triangle, PredictColumnUse *use)
   for (guint column = 0; column < n; column++) {
     guint feature = problem->columns[column];
     const double *whole = triangle + (gsize) column * n;
-    double *rest = basis + (gsize) n_kept * n, norm = sqrt (dot (whole, whole, n)), left;
+    double *rest = basis + (gsize) n_kept * n, norm = sqrt (base_dot (whole, whole, n)), left;
 
     memcpy (rest, whole, n * sizeof *rest);
     /* Twice, since the rest of a nearly dependent column is not orthogonal at once (Gram, Schmidt). */
     for (guint pass = 0; pass < 2; pass++)
       for (guint k = 0; k < n_kept; k++) {
         const double *unit = basis + (gsize) k * n;
-        double along = dot (unit, rest, n);
+        double along = base_dot (unit, rest, n);
 
         for (guint i = 0; i < n; i++)
           rest[i] -= along * unit[i];
       }
-    left = sqrt (dot (rest, rest, n));
+    left = sqrt (base_dot (rest, rest, n));
     if (left <= COLLINEAR * norm) {
       use[feature] = PREDICT_COLUMN_COLLINEAR;
       continue;

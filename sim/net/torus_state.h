@@ -285,7 +285,7 @@ typedef struct {
 } __attribute__ ((packed, aligned (4))) Load;
 
 /* A memory FIFO that has descriptors.  The first is in it, as a packet is taken from each of a circle
- * of them in turn: what that needs is in one place, fetched one turn before. */
+ * of them in turn: what that needs is in one place, fetched while the packet before it is sent. */
 typedef struct {
   Load load;
   uint32_t second, last; /* descriptors behind it, PACKET_NONE: none */
@@ -485,9 +485,8 @@ typedef struct {
   DynamicPacket *dynamic_packet;
   Pool dynamic_packets;
   /* Steps of the current window. */
-  uint32_t
-      *first_step;    /* [own node] one more than the place of its last one | HAS_OTHERS, 0: none */
-  uint32_t *stepping; /* nodes that have some */
+  uint32_t *first_step; /* [own node] one more than the place of its last | HAS_OTHERS, 0: none */
+  uint32_t *stepping;   /* nodes that have some */
   uint32_t n_stepping;
   uint64_t *keys; /* of one node, those from next_key on to be made; in order */
   uint32_t n_keys, next_key, keys_capacity;

@@ -4,6 +4,7 @@
 #include "study/calibrate/calibration.h"
 
 #include "base/student.h"
+#include "base/vector.h"
 #include "study/aggregate/network_pingpong.h"
 #include "study/session/worker_pool.h"
 #include "study/study_error.h"
@@ -389,16 +390,6 @@ fit_values (Bench *bench, const guint *chosen, guint n_chosen, double *values, G
 
 /* --- Which parameters the points determine --- */
 
-static double
-dot (const double *a, const double *b, guint n)
-{
-  double sum = 0;
-
-  for (guint i = 0; i < n; i++)
-    sum += a[i] * b[i];
-  return sum;
-}
-
 /* Chooses candidates by QR with column pivoting on slopes[n][n_points], which is changed: the column with
  * the largest part that the chosen ones do not explain comes next.  why[] of one that is not chosen
  * gets the reason. */
@@ -413,7 +404,7 @@ choose (const Candidate *const *candidates, guint n, double *slopes, guint n_poi
     const double *column = slopes + (gsize) at * n_points;
     double most = 0;
 
-    square[at] = dot (column, column, n_points);
+    square[at] = base_dot (column, column, n_points);
     for (guint i = 0; i < n_points; i++)
       most = MAX (most, fabs (column[i]));
     if (most < LEAST_SLOPE)
@@ -427,7 +418,7 @@ choose (const Candidate *const *candidates, guint n, double *slopes, guint n_poi
 
     for (guint at = 0; at < n; at++) {
       const double *other = slopes + (gsize) at * n_points;
-      double rest = dot (other, other, n_points);
+      double rest = base_dot (other, other, n_points);
 
       if (is_chosen[at] || why[at] != NULL)
         continue;
@@ -446,7 +437,7 @@ choose (const Candidate *const *candidates, guint n, double *slopes, guint n_poi
     column = slopes + (gsize) best * n_points;
     for (guint at = 0; at < n; at++) {
       double *other = slopes + (gsize) at * n_points;
-      double factor = dot (column, other, n_points) / best_rest;
+      double factor = base_dot (column, other, n_points) / best_rest;
       double explained = factor * factor * best_rest;
 
       if (is_chosen[at])
@@ -481,7 +472,7 @@ find_intervals (const double *logs, const double *slopes, guint n, guint n_point
   for (guint row = 0; row < n; row++)
     for (guint at = 0; at < n; at++)
       square[row * n + at] =
-          dot (weighted + (gsize) row * n_points, weighted + (gsize) at * n_points, n_points);
+          base_dot (weighted + (gsize) row * n_points, weighted + (gsize) at * n_points, n_points);
   singular = LAPACKE_dpotrf (LAPACK_COL_MAJOR, 'L', (lapack_int) n, square, (lapack_int) n);
   g_assert (singular >= 0);
   if (singular > 0) {
