@@ -13,7 +13,7 @@ BEGIN {
     generation_of[word[1]] = word[2]
   }
   n_generations = split("EDR HDR100 HDR", generations, " ")
-  # Where a number was set by such points of the cluster (validation/data/modern_published.csv).
+  # Where a number was set by such points of the cluster: doc/handbook/validation.md, "Clusters of today".
   is_calibrated["alaska", 1] = is_calibrated["alaska", 2] = is_calibrated["alaska", 3] = 1
   is_calibrated["csd3", 1] = is_calibrated["csd3", 2] = is_calibrated["csd3", 3] = 1
   n_quantities = split("latency of a pair,bandwidth of a pair,message rate of several pairs," \
