@@ -1,6 +1,7 @@
 /* sc13_stores.c - the cases of the SC13 study, from its stores.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "base/decimal.h"
 #include "predictors/table/table.h"
 #include "study/replicas.h"
 #include "study/store/row_fields.h"
