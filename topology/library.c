@@ -16,9 +16,8 @@
         "over UCX: calibrated: with two lines the 0.14 us between cores of one core group of\n" \
         "Rome [M] orfeo-epyc-ompi4" },                                                          \
       { "mpi.sm_lines", "2",                                                                    \
-        "over UCX: the FIFO's head, for which its sender waits, and the element [S] uct,\n"     \
-        "mm_ep.c, for which its receiver does; 2.0 to 2.6 on Rome, of the further\n"            \
-        "cores [M] orfeo-epyc-ompi4" },                                                         \
+        "over UCX: the element comes to be written, then to be read [S] uct, mm_ep.c; 2.0 to\n" \
+        "2.6 on Rome, of the further cores [M] orfeo-epyc-ompi4" },                             \
   {                                                                                             \
     "mpi.sm_overhead", "10 ns", "over UCX: [S] uct, mm_iface.c"                                 \
   }

@@ -5,8 +5,9 @@
  * The n-th collective of a rank on a communicator, blocking or not, is the
  * n-th of all its members; (communicator, n) is an instance.  The cost of each method:
  *
- *   STEPS     every message as a send and a receive of the user would, and the copies and
- *             reductions of the algorithm itself
+ *   STEPS     every message as a send and a receive of the user would, call_overhead for a receive
+ *             that is posted before a send, and the copies and reductions of the algorithm itself;
+ *             the wait that follows takes longer than its call
  *   HARDWARE  all ranks meet, and no processor works: released at the latest
  *             arrival plus sim_collective_hardware_ps()
  *   DIRECT    all messages at once, at the price of the messaging library;
@@ -347,12 +348,16 @@ steps_run (SimReplay *replay, SimActive *active)
   work_do (replay, active);
   while (active->step < active->collective.n_steps) {
     SimStep step = sim_collective_step (&active->collective, active->step++);
+    bool nonblocking = step.recv_from != TOPO_NONE && (step.send_to != TOPO_NONE || !step.wait);
     uint32_t request;
 
     work_charge (replay, active->rank, step.before);
     active->work = sim_local_work_sum (active->work, step.after);
     if (step.recv_from != TOPO_NONE) {
       request = step_request (replay, active, step.recv_from, step.recv_bytes, false);
+      /* PAMI's algorithms make no calls. */
+      if (nonblocking && replay->parameters->mpi.collectives != TOPO_COLLECTIVES_BGQ)
+        replay->ranks[active->rank].local_ps += replay->parameters->mpi.call_overhead_ps;
       sim_message_post (replay, request);
       if (active->blocks)
         sim_request_await (replay, request);

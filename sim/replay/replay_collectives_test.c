@@ -321,11 +321,12 @@ test_hardware (void)
 /* -- the processor's share --------------------------------------------------- */
 
 static int64_t
-fabric_end_ps (const char *script, uint32_t n_ranks, int64_t block_ps)
+fabric_end_ps (const char *script, uint32_t n_ranks, int64_t block_ps, int64_t call_ps)
 {
   g_auto (Fixture) f = fixture_new_fabric (n_ranks, 1);
 
   f.machine->parameters.mpi.datatype_block_ps = block_ps;
+  f.machine->parameters.mpi.call_overhead_ps = call_ps;
   script_text (f.trace, script);
   fixture_run (&f);
   g_assert_no_error (f.error);
@@ -345,7 +346,8 @@ test_additions (void)
     g_autofree char *reduce =
         g_strdup_printf ("*: %sallreduce 1000 %s", i == 0 ? "" : "i", then[i]);
 
-    g_assert_cmpint (fabric_end_ps (reduce, 2, 0) - fabric_end_ps (gather, 2, 0), ==, 250 * NS);
+    g_assert_cmpint (fabric_end_ps (reduce, 2, 0, 0) - fabric_end_ps (gather, 2, 0, 0), ==,
+                     250 * NS);
   }
 }
 
@@ -356,8 +358,27 @@ test_datatype_pieces (void)
 {
   const char *script = "*: alltoall 10";
 
-  g_assert_cmpint (fabric_end_ps (script, 16, 7 * NS) - fabric_end_ps (script, 16, 0), ==,
+  g_assert_cmpint (fabric_end_ps (script, 16, 7 * NS, 0) - fabric_end_ps (script, 16, 0, 0), ==,
                    (4 * 15 + 16) * 7 * NS);
+}
+
+/* Both of a swap post a receive before they send.  A rank that has nothing to send receives at once,
+ * as in the tree of a broadcast. */
+static void
+test_calls_of_steps (void)
+{
+  static const struct {
+    const char *script;
+    uint32_t n_ranks, n_swaps;
+  } cases[] = { { "*: barrier", 2, 1 },
+                { "*: barrier", 8, 3 },
+                { "*: allreduce 8", 4, 2 },
+                { "*: bcast 0 8", 8, 0 } };
+
+  for (uint32_t i = 0; i < G_N_ELEMENTS (cases); i++)
+    g_assert_cmpint (fabric_end_ps (cases[i].script, cases[i].n_ranks, 0, 10 * NS) -
+                         fabric_end_ps (cases[i].script, cases[i].n_ranks, 0, 0),
+                     ==, cases[i].n_swaps * 10 * NS);
 }
 
 /* -- two levels -------------------------------------------------------------- */
@@ -620,6 +641,7 @@ main (int argc, char **argv)
   }
   g_test_add_func ("/sim/replay-collectives/additions", test_additions);
   g_test_add_func ("/sim/replay-collectives/datatype-pieces", test_datatype_pieces);
+  g_test_add_func ("/sim/replay-collectives/calls-of-steps", test_calls_of_steps);
   g_test_add_func ("/sim/replay-collectives/two-levels", test_two_levels);
   g_test_add_func ("/sim/replay-collectives/posted-has-one-level", test_posted_has_one_level);
   g_test_add_func ("/sim/replay-collectives/many-communicators", test_many_communicators);

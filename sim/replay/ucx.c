@@ -89,6 +89,7 @@ typedef struct {
   SimUcxChoice choice;   /* for a rendezvous, and for sends that complete later */
   SimUcxChoice blocking; /* for sends that must complete at once */
   Message *messages;     /* [messages_capacity] of a transfer */
+  uint32_t *last_sender; /* [rank] whose cache has the head of its FIFO; TOPO_NONE */
   uint32_t messages_capacity;
 } Ucx;
 
@@ -155,19 +156,23 @@ line_ps (const SimReplay *replay, uint32_t writer, uint32_t reader, uint32_t to)
                                  sim_core_of (replay, reader), sim_core_of (replay, to));
 }
 
-/* Processor time of one work request, or of one element of a FIFO: its sender counts up the FIFO's head, which
- * others have counted up or the receiver has read last (uct/sm/mm/base/mm_ep.c). */
+/* Processor time of one work request, or of one element of a FIFO (uct/sm/mm/base/mm_ep.c).  The FIFO's head
+ * is in the cache of who has counted it up last: another sender waits for it.  The element is only
+ * written, and the processor goes on while its line comes: see post(). */
 static int64_t
 post_ps (const SimReplay *replay, uint32_t from, uint32_t to)
 {
   const TopoParameters *parameters = replay->parameters;
+  uint32_t *last_sender = &ucx_of (replay)->last_sender[to], last = *last_sender;
 
   if (from == to)
     return 0;
   if (replay->ranks[from].node != replay->ranks[to].node)
     return parameters->ucx.post_ps;
-  return parameters->ompi.sm_overhead_ps +
-         (parameters->ompi.sm_lines > 0 ? line_ps (replay, to, from, to) : 0);
+  *last_sender = from;
+  if (parameters->ompi.sm_lines == 0 || last == from || last == TOPO_NONE)
+    return parameters->ompi.sm_overhead_ps;
+  return parameters->ompi.sm_overhead_ps + line_ps (replay, last, from, to);
 }
 
 /* The same of one that has come: its receiver reads the other lines. */
@@ -314,10 +319,15 @@ post (SimReplay *replay, uint32_t transfer, Event event, uint64_t bytes, int64_t
   SimDataPlace place = SIM_DATA_IN_REQUEST;
 
   if (is_local (replay, transfer)) {
-    if (!is_self (replay, transfer))
+    uint32_t from = to_source ? destination : source, to = to_source ? source : destination;
+
+    if (from != to) {
       at_ps += replay->parameters->ompi.sm_latency_ps;
-    sim_network_timer (replay->network, to_source ? source : destination,
-                       sim_event_cookie (event, transfer), at_ps);
+      /* The line of the element is in the reader's cache. */
+      if (replay->parameters->ompi.sm_lines > 0)
+        at_ps += line_ps (replay, to, from, to);
+    }
+    sim_network_timer (replay->network, to, sim_event_cookie (event, transfer), at_ps);
     return;
   }
   if (event == EVENT_ATS)
@@ -755,6 +765,9 @@ ucx_begin (SimReplay *replay)
   Ucx *ucx = replay->library = g_new0 (Ucx, 1);
 
   sim_workers_init (replay, &ucx->work, &ucx_rules);
+  ucx->last_sender = g_new (uint32_t, replay->n_ranks);
+  for (uint32_t rank = 0; rank < replay->n_ranks; rank++)
+    ucx->last_sender[rank] = TOPO_NONE;
   sim_ucx_choose_for (replay->machine, replay->mapping, false, &ucx->choice);
   sim_ucx_choose_for (replay->machine, replay->mapping, true, &ucx->blocking);
   replay->network->dynamic_connections = ucx->choice.transport == SIM_UCX_DC_MLX5;
@@ -767,6 +780,7 @@ ucx_free (SimReplay *replay)
 
   sim_workers_clear (&ucx->work);
   g_free (ucx->messages);
+  g_free (ucx->last_sender);
   g_free (ucx);
 }
 
@@ -779,6 +793,7 @@ ucx_dump (SimReplay *replay, BaseDump *dump)
   sim_workers_dump (replay, dump);
   base_dump_list (dump, (void **) &ucx->messages, &ucx->messages_capacity, &ucx->messages_capacity,
                   sizeof *ucx->messages);
+  base_dump_array (dump, ucx->last_sender, replay->n_ranks, sizeof *ucx->last_sender);
 }
 
 const SimProtocol sim_ucx = {

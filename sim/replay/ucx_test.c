@@ -165,6 +165,33 @@ test_unexpected (void)
   g_assert_cmpfloat_with_epsilon (fixture_end_ns (&f, 1), 50000 + TAKE + 200, 0.0015);
 }
 
+/* Lines of a FIFO on a Harpertown, 100 ns within a package and 130 to the other.  Rank 2 is in one, rank 1
+ * beside it, rank 0 in the other.  An element goes to its sender and comes back; the head goes to rank 1
+ * once, as rank 0 has had it before. */
+static void
+test_fifo_lines (void)
+{
+  g_auto (Fixture) f = ucx_fixture (3, 3);
+  const double first = WITHIN + 200 + 2 * 130 + TAKE_IN, far = 50000;
+  const double second = far + WITHIN + 130 + 200 + 2 * 100 + TAKE_IN;
+
+  f.machine->slot_core[0] = 4;
+  f.machine->slot_core[1] = 2;
+  f.machine->slot_core[2] = 0;
+  f.machine->parameters.memory.transfer_latency_ps = 100 * NS;
+  f.machine->parameters.memory.package_latency_ps = 30 * NS;
+  f.machine->parameters.ompi.sm_lines = 2;
+  script_text (f.trace, "0: send 2 7 0 | 1: compute 50000; send 2 7 0; send 2 7 0 |"
+                        "2: recv 0 7 0; recv 1 7 0; recv 1 7 0");
+  fixture_run (&f);
+  g_assert_no_error (f.error);
+  g_assert_cmpfloat (first, <, far);
+  g_assert_cmpfloat_with_epsilon (fixture_end_ns (&f, 0), WITHIN, 0.0015);
+  g_assert_cmpfloat_with_epsilon (fixture_end_ns (&f, 1), far + WITHIN + 130 + WITHIN, 0.0015);
+  /* The third has come while the second was taken. */
+  g_assert_cmpfloat_with_epsilon (fixture_end_ns (&f, 2), second + TAKE_IN + 100, 0.0015);
+}
+
 /* MPI_Send asks for a fast completion, MPI_Isend does not; MPICH never asks. */
 static void
 test_fast_completion (void)
@@ -195,5 +222,6 @@ main (int argc, char **argv)
   g_test_add_func ("/sim/ucx/rails", test_rails);
   g_test_add_func ("/sim/ucx/unexpected", test_unexpected);
   g_test_add_func ("/sim/ucx/fast-completion", test_fast_completion);
+  g_test_add_func ("/sim/ucx/fifo-lines", test_fifo_lines);
   return g_test_run ();
 }

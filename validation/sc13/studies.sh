@@ -47,14 +47,14 @@ shrunk.high.16k.halo3d 4096 16 16384 halo3d own shrink=auto:race
 high.16k.halo3d 4096 16 16384 halo3d own iterations=2
 load.16k.suba2a 1024 16 16384 suba2a own/2 network=load
 shrunk.16k.suba2a 1024 16 16384 suba2a own/2 shrink=auto:race
-16k.suba2a 1024 16 16384 suba2a own/2
-pf3d 1024 16 0 pf3d own/2
+16k.suba2a 1024 16 16384 suba2a own/4
+pf3d 1024 16 0 pf3d own/4
 shrunk.pf3d 1024 16 0 pf3d own/2 shrink=auto:race
 high.8.halo2d 4096 16 8 halo2d own/4
 high.8.halo3d 4096 16 8 halo3d own/4
 high.512.halo2d 4096 16 512 halo2d own/4
 high.512.halo3d 4096 16 512 halo3d own/4
-exact.large.halo2d 1024 16 4194304 halo2d own/12 shrink=off
+exact.large.halo2d 1024 16 4194304 halo2d own/28 shrink=off
 load.high.512.suba2a 4096 16 512 suba2a own/4 network=load
 high.512.suba2a 4096 16 512 suba2a own/4
 high.8.suba2a 4096 16 8 suba2a own/4
@@ -63,9 +63,9 @@ high.16k.suba2a 4096 16 16384 suba2a own/4 shrink=8
 load.large.suba2a 1024 16 262144 suba2a own/2 network=load
 large.suba2a 1024 16 262144 suba2a own/2 shrink=64
 load.high.large.halo2d 4096 16 4194304 halo2d own network=load
-high.large.halo2d 4096 16 4194304 halo2d own shrink=64
+high.large.halo2d 4096 16 4194304 halo2d own/4 shrink=64
 load.high.large.halo3d 4096 16 4194304 halo3d own/2 network=load
-high.large.halo3d 4096 16 4194304 halo3d own/2 shrink=64
+high.large.halo3d 4096 16 4194304 halo3d own/4 shrink=64
 load.high.large.suba2a 4096 16 262144 suba2a own/4 network=load
 high.large.suba2a 4096 16 262144 suba2a own/4 shrink=64'
 
