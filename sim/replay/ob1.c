@@ -60,8 +60,6 @@ typedef enum {
   EVENT_PUT,    /* write a piece */
   EVENT_WRITE,  /* the piece; software at its destination sees nothing */
   EVENT_FIN,    /* the piece is there */
-  EVENT_ACCESS, /* a one-sided get or fetch, at its target */
-  EVENT_STORE,  /* the data of a one-sided put; as WRITE */
 } Event;
 
 typedef enum {
@@ -124,32 +122,15 @@ message_of (const SimReplay *replay, uint32_t transfer)
   return &ob1_of (replay)->messages[transfer];
 }
 
-static inline uint32_t
-source_of (const SimReplay *replay, uint32_t transfer)
-{
-  return sim_transfer_at (replay, transfer)->envelope.source;
-}
-
-static inline bool
-is_local (const SimReplay *replay, uint32_t transfer)
-{
-  return sim_transfer_is_local (replay, sim_transfer_at (replay, transfer));
-}
-
-static inline bool
-is_self (const SimReplay *replay, uint32_t transfer)
-{
-  return source_of (replay, transfer) == sim_transfer_at (replay, transfer)->destination;
-}
-
 /* -- the BTLs: sizes --------------------------------------------------------- */
 
 /* The user bytes of the fragment that begins there. */
 static uint64_t
 fragment_bytes (const SimReplay *replay, uint32_t transfer, uint64_t begin)
 {
-  uint64_t limit_bytes = is_local (replay, transfer) ? replay->parameters->ompi.sm_fragment_bytes
-                                                     : replay->parameters->ompi.send_fragment_bytes;
+  uint64_t limit_bytes = sim_work_is_local (replay, transfer)
+                             ? replay->parameters->ompi.sm_fragment_bytes
+                             : replay->parameters->ompi.send_fragment_bytes;
 
   return MIN (limit_bytes - SIM_OB1_FRAGMENT_HEADER_BYTES,
               sim_transfer_at (replay, transfer)->bytes - begin);
@@ -192,7 +173,7 @@ is_acknowledged (const SimReplay *replay, uint32_t transfer)
 
   if (it->eager || it->single || it->pinned)
     return false;
-  return it->first_bytes == bytes || is_local (replay, transfer) ||
+  return it->first_bytes == bytes || sim_work_is_local (replay, transfer) ||
          rdma_end_bytes (replay, transfer) < bytes;
 }
 
@@ -224,10 +205,10 @@ register_ps (SimReplay *replay, uint32_t transfer, bool sender, uint64_t bytes)
 static int64_t
 handling_ps (const SimReplay *replay, uint32_t transfer)
 {
-  if (is_self (replay, transfer))
+  if (sim_work_is_self (replay, transfer))
     return 0;
-  return is_local (replay, transfer) ? replay->parameters->ompi.sm_overhead_ps
-                                     : replay->parameters->ompi.fragment_overhead_ps;
+  return sim_work_is_local (replay, transfer) ? replay->parameters->ompi.sm_overhead_ps
+                                              : replay->parameters->ompi.fragment_overhead_ps;
 }
 
 /* Processor time before the copy. */
@@ -286,7 +267,7 @@ work_copy_bytes (const SimReplay *replay, const SimWork *work)
     it = sim_transfer_at (replay, work->transfer);
     message = message_of (replay, work->transfer);
     /* BTL self sends from where the data is (btl_self_component.c: SEND_INPLACE). */
-    first_bytes = is_self (replay, work->transfer) ? 0 : message->first_bytes;
+    first_bytes = sim_work_is_self (replay, work->transfer) ? 0 : message->first_bytes;
     if (!message->eager && replay->requests[it->send_request].mode == TRACE_SEND_BUFFERED)
       return it->bytes - message->first_bytes + first_bytes;
     return first_bytes;
@@ -316,7 +297,7 @@ library_buffer (const SimReplay *replay, uint32_t transfer, bool sender, bool fi
   const TopoParameters *parameters = replay->parameters;
   uint32_t source = it->envelope.source, destination = it->destination;
 
-  if (is_local (replay, transfer))
+  if (sim_work_is_local (replay, transfer))
     return (SimBuffer){ .kind = SIM_BUFFER_SHARED,
                         .core = sim_core_of (replay, source),
                         .peer = sim_core_of (replay, destination),
@@ -354,7 +335,7 @@ work_copy_between (const SimReplay *replay, const SimWork *work, SimCopy *copy)
     copy->from = library_buffer (replay, transfer, false, false);
   else if (message->stashed)
     copy->from = sim_private_buffer (replay, it->destination, message->first_bytes);
-  else if (!message->single && !is_self (replay, transfer))
+  else if (!message->single && !sim_work_is_self (replay, transfer))
     copy->from = library_buffer (replay, transfer, false, true);
 }
 
@@ -376,8 +357,8 @@ post (SimReplay *replay, uint32_t transfer, Event event, uint64_t bytes, int64_t
   uint64_t header_bytes = SIM_OB1_MATCH_HEADER_BYTES;
   uint64_t software_bytes;
 
-  if (is_local (replay, transfer)) {
-    if (!is_self (replay, transfer))
+  if (sim_work_is_local (replay, transfer)) {
+    if (!sim_work_is_self (replay, transfer))
       at_ps += to_source ? sim_fifo_ps (replay, destination, source)
                          : sim_fifo_ps (replay, source, destination);
     sim_network_timer (replay->network, to_source ? source : destination,
@@ -402,8 +383,6 @@ post (SimReplay *replay, uint32_t transfer, Event event, uint64_t bytes, int64_t
     waits = true;
     kind = SIM_MESSAGE_WRITE;
     break;
-  case EVENT_ACCESS:
-  case EVENT_STORE:
   case EVENT_RETURN: g_assert_not_reached ();
   }
   software_bytes =
@@ -436,16 +415,6 @@ message_give (SimReplay *replay, uint32_t transfer)
     sim_transfer_give (replay, transfer);
 }
 
-static void
-send_complete (SimReplay *replay, uint32_t transfer, int64_t at_ps)
-{
-  uint32_t request = sim_transfer_at (replay, transfer)->send_request;
-
-  sim_transfer_at (replay, transfer)->send_request = TOPO_NONE;
-  if (request != TOPO_NONE)
-    sim_request_complete (replay, request, at_ps);
-}
-
 /* The sender's side may be over. */
 static void
 sender_check (SimReplay *replay, uint32_t transfer, int64_t at_ps)
@@ -456,8 +425,8 @@ sender_check (SimReplay *replay, uint32_t transfer, int64_t at_ps)
       it->delivered_bytes < sim_transfer_at (replay, transfer)->bytes)
     return;
   it->sent = true;
-  replay->ranks[source_of (replay, transfer)].open_sends--;
-  send_complete (replay, transfer, at_ps);
+  replay->ranks[sim_work_source (replay, transfer)].open_sends--;
+  sim_work_send_complete (replay, transfer, at_ps);
   message_give (replay, transfer);
 }
 
@@ -498,14 +467,14 @@ fragment_schedule (SimReplay *replay, uint32_t transfer)
 {
   const Message *it = message_of (replay, transfer);
   const TopoParameters *parameters = replay->parameters;
-  uint64_t depth =
-      is_local (replay, transfer) ? parameters->ompi.sm_depth : parameters->ompi.send_depth;
+  uint64_t depth = sim_work_is_local (replay, transfer) ? parameters->ompi.sm_depth
+                                                        : parameters->ompi.send_depth;
   bool limited = it->rdma_end_bytes == it->first_bytes;
 
   if (!it->acked || it->single || it->next_bytes >= sim_transfer_at (replay, transfer)->bytes ||
       (limited && it->in_flight >= depth))
     return;
-  sim_work_add (replay, source_of (replay, transfer),
+  sim_work_add (replay, sim_work_source (replay, transfer),
                 (SimWork){ .kind = WORK_SEND_FRAGMENT,
                            .transfer = transfer,
                            .bytes = fragment_bytes (replay, transfer, it->next_bytes) },
@@ -549,7 +518,7 @@ work_begins (SimReplay *replay, const SimWork *work, int64_t at_ps)
     return;
   it = message_of (replay, transfer);
   it->rdma_end_bytes =
-      is_local (replay, transfer) ? it->first_bytes : rdma_end_bytes (replay, transfer);
+      sim_work_is_local (replay, transfer) ? it->first_bytes : rdma_end_bytes (replay, transfer);
   if (is_acknowledged (replay, transfer))
     post (replay, transfer, EVENT_ACK, 0, at_ps);
 }
@@ -563,10 +532,10 @@ send_end (SimReplay *replay, uint32_t transfer, int64_t at_ps)
                            TRACE_SEND_BUFFERED;
 
   it->sent = eager;
-  replay->ranks[source_of (replay, transfer)].open_sends += !eager;
+  replay->ranks[sim_work_source (replay, transfer)].open_sends += !eager;
   post (replay, transfer, EVENT_ENVELOPE, it->first_bytes, at_ps);
   if (done)
-    send_complete (replay, transfer, at_ps);
+    sim_work_send_complete (replay, transfer, at_ps);
 }
 
 static void
@@ -582,7 +551,7 @@ work_ends (SimReplay *replay, uint32_t rank, const SimWork *work, int64_t at_ps)
   case WORK_TAKE:
     if (it->single)
       it->received_bytes = sim_transfer_at (replay, transfer)->bytes;
-    if (!it->eager && is_local (replay, transfer))
+    if (!it->eager && sim_work_is_local (replay, transfer))
       post (replay, transfer, EVENT_RETURN, 0, at_ps);
     ask_schedule (replay, transfer);
     receiver_check (replay, transfer, at_ps);
@@ -601,7 +570,7 @@ work_ends (SimReplay *replay, uint32_t rank, const SimWork *work, int64_t at_ps)
     break;
   case WORK_TAKE_FRAGMENT:
     it->received_bytes += work->bytes;
-    if (is_local (replay, transfer))
+    if (sim_work_is_local (replay, transfer))
       post (replay, transfer, EVENT_RETURN, 0, at_ps);
     receiver_check (replay, transfer, at_ps);
     break;
@@ -655,7 +624,7 @@ ob1_send (SimReplay *replay, uint32_t transfer)
   SimTurn turn =
       request->owned && replay->parameters->mpi.async_progress ? SIM_TURN_ARRIVED : SIM_TURN_CALL;
   const TopoParameters *parameters = replay->parameters;
-  bool local = is_local (replay, transfer), self = is_self (replay, transfer);
+  bool local = sim_work_is_local (replay, transfer), self = sim_work_is_self (replay, transfer);
   /* Largest message that goes with its envelope.  pml_ob1_sendreq.h, start_btl: the
    * limit is less the largest header. */
   uint64_t limit_bytes = self    ? SELF_EAGER_BYTES
@@ -711,38 +680,6 @@ ob1_matched (SimReplay *replay, uint32_t transfer, SimMatched how)
                 call ? SIM_TURN_CALL : SIM_TURN_ARRIVED);
 }
 
-static void
-ob1_direct (SimReplay *replay, uint32_t rank, uint32_t peer, uint64_t bytes, uint64_t cookie)
-{
-  SimRank *it = &replay->ranks[rank];
-
-  it->local_ps += replay->parameters->mpi.send_overhead_ps;
-  if (it->node == replay->ranks[peer].node) {
-    sim_work_copy_within (replay, rank, peer, bytes, peer, cookie);
-    return;
-  }
-  it->local_ps += replay->parameters->ompi.fragment_overhead_ps;
-  sim_write_to (replay, rank, peer, bytes, cookie, false, it->local_ps);
-}
-
-static void
-ob1_access (SimReplay *replay, uint32_t transfer)
-{
-  const SimTransfer *access = sim_transfer_at (replay, transfer);
-  uint32_t origin = access->envelope.source, target = access->destination;
-  bool put = access->state == TRACE_OP_PUT;
-
-  if (sim_transfer_is_local (replay, access)) {
-    sim_work_copy_within (replay, origin, target, access->bytes + access->back_bytes, origin,
-                          sim_cookie (SIM_COOKIE_ACCESSED, 0, transfer));
-    return;
-  }
-  replay->ranks[origin].local_ps += replay->parameters->ompi.fragment_overhead_ps;
-  sim_write_to (replay, origin, target, access->bytes,
-                sim_event_cookie (put ? EVENT_STORE : EVENT_ACCESS, transfer), put,
-                replay->ranks[origin].local_ps);
-}
-
 /* An acknowledgement of the network. */
 static void
 event_acknowledged (SimReplay *replay, const SimProtocolEvent *event)
@@ -759,7 +696,6 @@ event_acknowledged (SimReplay *replay, const SimProtocolEvent *event)
   case EVENT_WRITE:
     sim_work_arrived (replay, event->rank, transfer, WORK_FINISH, event->bytes);
     break;
-  case EVENT_STORE: sim_window_accessed (replay, transfer); break;
   default: g_assert_not_reached ();
   }
 }
@@ -772,17 +708,14 @@ ob1_event (SimReplay *replay, const SimProtocolEvent *event)
 {
   uint32_t transfer = sim_cookie_low (event->cookie), rank = event->rank;
   Event kind = (Event) sim_cookie_high (event->cookie);
-  const SimTransfer *access;
   uint64_t bytes = event->bytes;
   Message *it;
   bool first;
 
+  if (sim_work_event (replay, event))
+    return;
   if (event->acknowledged) {
     event_acknowledged (replay, event);
-    return;
-  }
-  if (sim_cookie_high (event->cookie) < SIM_WORK_EVENTS) {
-    sim_work_event (replay, rank, sim_cookie_high (event->cookie));
     return;
   }
   switch (kind) {
@@ -790,7 +723,7 @@ ob1_event (SimReplay *replay, const SimProtocolEvent *event)
   case EVENT_ACK: sim_work_arrived (replay, rank, transfer, WORK_ACKED, 0); break;
   case EVENT_FRAGMENT:
     it = message_of (replay, transfer);
-    if (is_local (replay, transfer))
+    if (sim_work_is_local (replay, transfer))
       bytes = fragment_bytes (replay, transfer, it->came_bytes);
     it->came_bytes += bytes;
     sim_work_arrived (replay, rank, transfer, WORK_TAKE_FRAGMENT, bytes);
@@ -817,15 +750,7 @@ ob1_event (SimReplay *replay, const SimProtocolEvent *event)
     it->finished_bytes += bytes;
     sim_work_arrived (replay, rank, transfer, WORK_FINISHED, bytes);
     break;
-  case EVENT_WRITE:
-  case EVENT_STORE: break;
-  case EVENT_ACCESS:
-    access = sim_transfer_at (replay, transfer);
-    if (access->state != TRACE_OP_GET)
-      sim_window_arrived (replay, transfer);
-    sim_write_to (replay, rank, access->envelope.source, access->back_bytes,
-                  sim_cookie (SIM_COOKIE_ACCESSED, 0, transfer), false, replay->now_ps);
-    break;
+  case EVENT_WRITE: break;
   }
 }
 
@@ -842,7 +767,7 @@ ob1_begin (SimReplay *replay)
 {
   Ob1 *ob1 = replay->library = g_new0 (Ob1, 1);
 
-  sim_workers_init (replay, &ob1->work, &ob1_rules);
+  sim_workers_init (replay, &ob1->work, &ob1_rules, replay->parameters->ompi.fragment_overhead_ps);
   ob1->pinned = g_new0 (BaseMap, replay->n_ranks);
 }
 
@@ -879,8 +804,8 @@ const SimProtocol sim_ob1 = {
   .send = ob1_send,
   .matched = ob1_matched,
   .taken = ob1_taken,
-  .direct = ob1_direct,
-  .access = ob1_access,
+  .direct = sim_work_direct,
+  .access = sim_work_access,
   .event = ob1_event,
   .progress = sim_work_progress,
   .is_busy = sim_work_is_busy,

@@ -51,8 +51,6 @@ typedef enum {
   EVENT_READ, /* a request to the adapter of the sender */
   EVENT_DATA, /* its answer */
   EVENT_ATS,
-  EVENT_ACCESS, /* a one-sided get or fetch, at its target */
-  EVENT_STORE,  /* the data of a one-sided put; software sees nothing */
 } Event;
 
 typedef enum {
@@ -105,24 +103,6 @@ message_of (const SimReplay *replay, uint32_t transfer)
   return &ucx_of (replay)->messages[transfer];
 }
 
-static inline uint32_t
-source_of (const SimReplay *replay, uint32_t transfer)
-{
-  return sim_transfer_at (replay, transfer)->envelope.source;
-}
-
-static inline bool
-is_local (const SimReplay *replay, uint32_t transfer)
-{
-  return sim_transfer_is_local (replay, sim_transfer_at (replay, transfer));
-}
-
-static inline bool
-is_self (const SimReplay *replay, uint32_t transfer)
-{
-  return source_of (replay, transfer) == sim_transfer_at (replay, transfer)->destination;
-}
-
 /* The user bytes of the fragment that begins there; a rendezvous has none with its RTS. */
 static uint64_t
 fragment_bytes (const SimReplay *replay, uint32_t transfer, uint64_t begin)
@@ -130,7 +110,7 @@ fragment_bytes (const SimReplay *replay, uint32_t transfer, uint64_t begin)
   const SimUcxChoice *choice = &ucx_of (replay)->choice;
   uint64_t bytes = sim_transfer_at (replay, transfer)->bytes;
   uint64_t packet_bytes =
-      is_local (replay, transfer) ? choice->fragment_within_bytes : choice->fragment_bytes;
+      sim_work_is_local (replay, transfer) ? choice->fragment_within_bytes : choice->fragment_bytes;
 
   switch ((Way) message_of (replay, transfer)->way) {
   case WAY_RENDEZVOUS: return 0;
@@ -194,10 +174,10 @@ poll_ps (const SimReplay *replay, uint32_t from, uint32_t to)
 static int64_t
 buffer_ps (const SimReplay *replay, uint32_t transfer)
 {
-  if (is_self (replay, transfer))
+  if (sim_work_is_self (replay, transfer))
     return 0;
-  return is_local (replay, transfer) ? replay->parameters->ucx.single_copy_overhead_ps
-                                     : replay->parameters->ucx.registration_ps;
+  return sim_work_is_local (replay, transfer) ? replay->parameters->ucx.single_copy_overhead_ps
+                                              : replay->parameters->ucx.registration_ps;
 }
 
 /* Processor time before the copy. */
@@ -209,7 +189,7 @@ work_lead_ps (SimReplay *replay, const SimWork *work)
   const SimTransfer *it = sim_transfer_at (replay, transfer);
   uint32_t source = it->envelope.source, destination = it->destination;
   Way way = message_of (replay, transfer)->way;
-  bool local = is_local (replay, transfer);
+  bool local = sim_work_is_local (replay, transfer);
   int64_t lead_ps = 0;
 
   switch ((WorkKind) work->kind) {
@@ -241,10 +221,10 @@ work_copy_bytes (const SimReplay *replay, const SimWork *work)
 {
   const SimTransfer *it = sim_transfer_at (replay, work->transfer);
   const Message *message = message_of (replay, work->transfer);
-  bool once = is_self (replay, work->transfer) ||
-              (is_local (replay, work->transfer) && message->way == WAY_RENDEZVOUS);
+  bool once = sim_work_is_self (replay, work->transfer) ||
+              (sim_work_is_local (replay, work->transfer) && message->way == WAY_RENDEZVOUS);
   /* A short message within a node comes and goes with its element, which sm_lines counts. */
-  bool element = message->way == WAY_SHORT && is_local (replay, work->transfer);
+  bool element = message->way == WAY_SHORT && sim_work_is_local (replay, work->transfer);
 
   switch ((WorkKind) work->kind) {
   case WORK_SEND:
@@ -269,7 +249,7 @@ library_buffer (const SimReplay *replay, uint32_t transfer, bool sender)
   const SimTransfer *it = sim_transfer_at (replay, transfer);
   uint32_t source = it->envelope.source, destination = it->destination;
 
-  if (is_local (replay, transfer))
+  if (sim_work_is_local (replay, transfer))
     return (SimBuffer){ .kind = SIM_BUFFER_SHARED,
                         .core = sim_core_of (replay, source),
                         .peer = sim_core_of (replay, destination),
@@ -294,9 +274,9 @@ work_copy_between (const SimReplay *replay, const SimWork *work, SimCopy *copy)
     copy->to = sim_private_buffer (replay, it->envelope.source, it->bytes);
   } else if (work->kind == WORK_SEND || work->kind == WORK_SEND_FRAGMENT) {
     copy->to = library_buffer (replay, transfer, true);
-    if (!is_local (replay, transfer) && message->way == WAY_BCOPY)
+    if (!sim_work_is_local (replay, transfer) && message->way == WAY_BCOPY)
       copy->limit_Bps = replay->parameters->ucx.copy_bandwidth_Bps;
-  } else if (!is_self (replay, transfer) && message->way != WAY_RENDEZVOUS) {
+  } else if (!sim_work_is_self (replay, transfer) && message->way != WAY_RENDEZVOUS) {
     copy->from = library_buffer (replay, transfer, false);
   }
 }
@@ -318,7 +298,7 @@ post (SimReplay *replay, uint32_t transfer, Event event, uint64_t bytes, int64_t
                                                                               : SIM_MESSAGE_CONTROL;
   SimDataPlace place = SIM_DATA_IN_REQUEST;
 
-  if (is_local (replay, transfer)) {
+  if (sim_work_is_local (replay, transfer)) {
     uint32_t from = to_source ? destination : source, to = to_source ? source : destination;
 
     if (from != to) {
@@ -399,22 +379,12 @@ message_give (SimReplay *replay, uint32_t transfer)
     sim_transfer_give (replay, transfer);
 }
 
-static void
-send_complete (SimReplay *replay, uint32_t transfer, int64_t at_ps)
-{
-  uint32_t request = sim_transfer_at (replay, transfer)->send_request;
-
-  sim_transfer_at (replay, transfer)->send_request = TOPO_NONE;
-  if (request != TOPO_NONE)
-    sim_request_complete (replay, request, at_ps);
-}
-
 /* Nothing more happens at the sender. */
 static void
 send_over (SimReplay *replay, uint32_t transfer, int64_t at_ps)
 {
   message_of (replay, transfer)->sent = true;
-  send_complete (replay, transfer, at_ps);
+  sim_work_send_complete (replay, transfer, at_ps);
   message_give (replay, transfer);
 }
 
@@ -475,7 +445,7 @@ fragment_sent (SimReplay *replay, uint32_t transfer, uint64_t bytes, int64_t at_
   if (it->way == WAY_RENDEZVOUS)
     return;
   if (it->next_bytes < sim_transfer_at (replay, transfer)->bytes)
-    sim_work_add (replay, source_of (replay, transfer),
+    sim_work_add (replay, sim_work_source (replay, transfer),
                   (SimWork){ .kind = WORK_SEND_FRAGMENT,
                              .transfer = transfer,
                              .bytes = fragment_bytes (replay, transfer, it->next_bytes) },
@@ -495,7 +465,7 @@ work_ends (SimReplay *replay, uint32_t rank G_GNUC_UNUSED, const SimWork *work, 
     post (replay, transfer, EVENT_FIRST, work->bytes, at_ps);
     if (replay->requests[sim_transfer_at (replay, transfer)->send_request].mode ==
         TRACE_SEND_BUFFERED)
-      send_complete (replay, transfer, at_ps);
+      sim_work_send_complete (replay, transfer, at_ps);
     fragment_sent (replay, transfer, work->bytes, at_ps);
     break;
   case WORK_SEND_FRAGMENT:
@@ -505,7 +475,7 @@ work_ends (SimReplay *replay, uint32_t rank G_GNUC_UNUSED, const SimWork *work, 
   case WORK_TAKE:
     if (it->synchronous && it->way != WAY_RENDEZVOUS)
       post (replay, transfer, EVENT_ATS, 0, at_ps);
-    if (it->way == WAY_RENDEZVOUS && !is_local (replay, transfer)) {
+    if (it->way == WAY_RENDEZVOUS && !sim_work_is_local (replay, transfer)) {
       post_reads (replay, transfer, at_ps);
       break;
     }
@@ -542,10 +512,11 @@ ucx_send (SimReplay *replay, uint32_t transfer)
       request->owned && replay->parameters->mpi.async_progress ? SIM_TURN_ARRIVED : SIM_TURN_CALL;
   Ucx *ucx = ucx_of (replay);
   const SimUcxChoice *choice = request->blocking ? &ucx->blocking : &ucx->choice;
-  const SimUcxLimits *limits = is_local (replay, transfer) ? &choice->within : &choice->between;
+  const SimUcxLimits *limits =
+      sim_work_is_local (replay, transfer) ? &choice->within : &choice->between;
   Message message = { .synchronous = request->mode == TRACE_SEND_SYNCHRONOUS };
 
-  if (is_self (replay, transfer))
+  if (sim_work_is_self (replay, transfer))
     message.way = WAY_SHORT;
   else if (it->bytes <= limits->short_bytes)
     message.way = WAY_SHORT;
@@ -586,45 +557,14 @@ ucx_matched (SimReplay *replay, uint32_t transfer, SimMatched how)
                 call ? SIM_TURN_CALL : SIM_TURN_ARRIVED);
 }
 
-static void
-ucx_direct (SimReplay *replay, uint32_t rank, uint32_t peer, uint64_t bytes, uint64_t cookie)
-{
-  SimRank *it = &replay->ranks[rank];
-
-  it->local_ps += replay->parameters->mpi.send_overhead_ps;
-  if (it->node == replay->ranks[peer].node) {
-    sim_work_copy_within (replay, rank, peer, bytes, peer, cookie);
-    return;
-  }
-  it->local_ps += replay->parameters->ucx.post_ps;
-  sim_write_to (replay, rank, peer, bytes, cookie, false, it->local_ps);
-}
-
-static void
-ucx_access (SimReplay *replay, uint32_t transfer)
-{
-  const SimTransfer *access = sim_transfer_at (replay, transfer);
-  uint32_t origin = access->envelope.source, target = access->destination;
-  bool put = access->state == TRACE_OP_PUT;
-
-  if (sim_transfer_is_local (replay, access)) {
-    sim_work_copy_within (replay, origin, target, access->bytes + access->back_bytes, origin,
-                          sim_cookie (SIM_COOKIE_ACCESSED, 0, transfer));
-    return;
-  }
-  replay->ranks[origin].local_ps += replay->parameters->ucx.post_ps;
-  sim_write_to (replay, origin, target, access->bytes,
-                sim_event_cookie (put ? EVENT_STORE : EVENT_ACCESS, transfer), put,
-                replay->ranks[origin].local_ps);
-}
-
 /* The first fragment, or one more; within a node timers bring them, in their order. */
 static void
 fragment_came (SimReplay *replay, const SimProtocolEvent *event, uint32_t transfer)
 {
   Message *it = message_of (replay, transfer);
-  uint64_t bytes = is_local (replay, transfer) ? fragment_bytes (replay, transfer, it->came_bytes)
-                                               : event->bytes;
+  uint64_t bytes = sim_work_is_local (replay, transfer)
+                       ? fragment_bytes (replay, transfer, it->came_bytes)
+                       : event->bytes;
 
   it->came_bytes += bytes;
   if (sim_cookie_high (event->cookie) == EVENT_FIRST)
@@ -639,10 +579,6 @@ acknowledged (SimReplay *replay, const SimProtocolEvent *event)
   uint32_t transfer = sim_cookie_low (event->cookie);
   Message *it;
 
-  if (sim_cookie_high (event->cookie) == EVENT_STORE) {
-    sim_window_accessed (replay, transfer);
-    return;
-  }
   it = message_of (replay, transfer);
   it->acknowledged_bytes += event->bytes;
   if (it->acknowledged_bytes == sim_transfer_at (replay, transfer)->bytes)
@@ -653,14 +589,11 @@ static void
 ucx_event (SimReplay *replay, const SimProtocolEvent *event)
 {
   uint32_t transfer = sim_cookie_low (event->cookie), rank = event->rank;
-  const SimTransfer *access;
 
+  if (sim_work_event (replay, event))
+    return;
   if (event->acknowledged) {
     acknowledged (replay, event);
-    return;
-  }
-  if (sim_cookie_high (event->cookie) < SIM_WORK_EVENTS) {
-    sim_work_event (replay, rank, sim_cookie_high (event->cookie));
     return;
   }
   switch ((Event) sim_cookie_high (event->cookie)) {
@@ -669,14 +602,6 @@ ucx_event (SimReplay *replay, const SimProtocolEvent *event)
   case EVENT_READ: answer_read (replay, transfer, event->rail); break;
   case EVENT_DATA: sim_work_arrived (replay, rank, transfer, WORK_READ, event->bytes); break;
   case EVENT_ATS: sim_work_arrived (replay, rank, transfer, WORK_TOLD, 0); break;
-  case EVENT_STORE: break;
-  case EVENT_ACCESS:
-    access = sim_transfer_at (replay, transfer);
-    if (access->state != TRACE_OP_GET)
-      sim_window_arrived (replay, transfer);
-    sim_write_to (replay, rank, access->envelope.source, access->back_bytes,
-                  sim_cookie (SIM_COOKIE_ACCESSED, 0, transfer), false, replay->now_ps);
-    break;
   }
 }
 
@@ -764,7 +689,7 @@ ucx_begin (SimReplay *replay)
 {
   Ucx *ucx = replay->library = g_new0 (Ucx, 1);
 
-  sim_workers_init (replay, &ucx->work, &ucx_rules);
+  sim_workers_init (replay, &ucx->work, &ucx_rules, replay->parameters->ucx.post_ps);
   ucx->last_sender = g_new (uint32_t, replay->n_ranks);
   for (uint32_t rank = 0; rank < replay->n_ranks; rank++)
     ucx->last_sender[rank] = TOPO_NONE;
@@ -803,8 +728,8 @@ const SimProtocol sim_ucx = {
   .send = ucx_send,
   .matched = ucx_matched,
   .taken = ucx_taken,
-  .direct = ucx_direct,
-  .access = ucx_access,
+  .direct = sim_work_direct,
+  .access = sim_work_access,
   .event = ucx_event,
   .progress = sim_work_progress,
   .is_busy = sim_work_is_busy,

@@ -4,13 +4,15 @@
 #include "sim/replay/work.h"
 
 void
-sim_workers_init (SimReplay *replay, SimWorkers *workers, const SimWorkRules *rules)
+sim_workers_init (SimReplay *replay, SimWorkers *workers, const SimWorkRules *rules,
+                  int64_t request_ps)
 {
   static const SimWorkQueue empty = { TOPO_NONE, TOPO_NONE, 0 };
 
   *workers = (SimWorkers){ .rules = rules,
                            .memory = replay->network->memory,
                            .workers = g_new0 (SimWorker, replay->n_ranks),
+                           .request_ps = request_ps,
                            .first_free_work = TOPO_NONE };
   for (uint32_t rank = 0; rank < replay->n_ranks; rank++) {
     workers->workers[rank].own = workers->workers[rank].agent =
@@ -86,6 +88,50 @@ sim_work_copy_within (SimReplay *replay, uint32_t rank, uint32_t peer, uint64_t 
                            .notify = notify,
                            .cookie = cookie },
                 SIM_TURN_CALL);
+}
+
+void
+sim_work_direct (SimReplay *replay, uint32_t rank, uint32_t peer, uint64_t bytes, uint64_t cookie)
+{
+  SimRank *it = &replay->ranks[rank];
+
+  it->local_ps += replay->parameters->mpi.send_overhead_ps;
+  if (it->node == replay->ranks[peer].node) {
+    sim_work_copy_within (replay, rank, peer, bytes, peer, cookie);
+    return;
+  }
+  it->local_ps += sim_workers (replay)->request_ps;
+  sim_write_to (replay, rank, peer, bytes, cookie, false, it->local_ps);
+}
+
+void
+sim_work_access (SimReplay *replay, uint32_t transfer)
+{
+  const SimTransfer *access = sim_transfer_at (replay, transfer);
+  uint32_t origin = access->envelope.source, target = access->destination;
+  bool put = access->state == TRACE_OP_PUT;
+
+  if (sim_transfer_is_local (replay, access)) {
+    sim_work_copy_within (replay, origin, target, access->bytes + access->back_bytes, origin,
+                          sim_cookie (SIM_COOKIE_ACCESSED, 0, transfer));
+    return;
+  }
+  replay->ranks[origin].local_ps += sim_workers (replay)->request_ps;
+  sim_write_to (replay, origin, target, access->bytes,
+                sim_event_cookie (put ? SIM_WORK_STORE : SIM_WORK_ACCESS, transfer), put,
+                replay->ranks[origin].local_ps);
+}
+
+/* The target's adapter has the data of an access, or what asks for it. */
+static void
+access_comes (SimReplay *replay, uint32_t rank, uint32_t transfer)
+{
+  const SimTransfer *access = sim_transfer_at (replay, transfer);
+
+  if (access->state != TRACE_OP_GET)
+    sim_window_arrived (replay, transfer);
+  sim_write_to (replay, rank, access->envelope.source, access->back_bytes,
+                sim_cookie (SIM_COOKIE_ACCESSED, 0, transfer), false, replay->now_ps);
 }
 
 /* -- rules of all libraries -------------------------------------------------------- */
@@ -381,15 +427,28 @@ sim_work_progress (SimReplay *replay, uint32_t rank, SimMoment moment)
   }
 }
 
-void
-sim_work_event (SimReplay *replay, uint32_t rank, uint32_t event)
+bool
+sim_work_event (SimReplay *replay, const SimProtocolEvent *event)
 {
+  uint32_t rank = event->rank, kind = sim_cookie_high (event->cookie);
+  uint32_t transfer = sim_cookie_low (event->cookie);
   SimWorker *it = &sim_workers (replay)->workers[rank];
 
-  if (event == SIM_WORK_DUE) {
-    work_due (replay, rank);
-    return;
+  if (kind >= SIM_WORK_EVENTS)
+    return false;
+  switch (kind) {
+  case SIM_WORK_CLOCK:
+  case SIM_WORK_AGENT:
+    go_on (replay, rank, kind == SIM_WORK_AGENT ? &it->agent : &it->own);
+    sim_rank_wake (replay, rank);
+    break;
+  case SIM_WORK_DUE: work_due (replay, rank); break;
+  case SIM_WORK_ACCESS: access_comes (replay, rank, transfer); break;
+  case SIM_WORK_STORE:
+    if (event->acknowledged)
+      sim_window_accessed (replay, transfer);
+    break;
+  default: g_assert_not_reached ();
   }
-  go_on (replay, rank, event == SIM_WORK_AGENT ? &it->agent : &it->own);
-  sim_rank_wake (replay, rank);
+  return true;
 }

@@ -33,6 +33,9 @@ enum {
   SIM_WORK_CLOCK, /* a processor's time has come */
   SIM_WORK_AGENT, /* the same, of the one that works while the rank computes */
   SIM_WORK_DUE,   /* work for which it was too early has its time */
+  /* Of one-sided accesses, which run past the libraries; their cookies have the transfer. */
+  SIM_WORK_ACCESS, /* a get or fetch, at its target */
+  SIM_WORK_STORE,  /* the data of a put; software sees nothing */
   SIM_WORK_EVENTS,
 };
 
@@ -90,6 +93,7 @@ typedef struct {
   SimMemory *memory;
   SimMemory *own_memory; /* NULL: it is the network's */
   SimWorker *workers;    /* [n_ranks] */
+  int64_t request_ps;    /* processor time of a work request past the library */
   SimWork *works;
   uint32_t n_works, works_capacity, first_free_work;
 } SimWorkers;
@@ -104,6 +108,36 @@ static inline uint8_t
 sim_core_of (const SimReplay *replay, uint32_t rank)
 {
   return replay->machine->slot_core[replay->mapping->slot[rank]];
+}
+
+static inline uint32_t
+sim_work_source (const SimReplay *replay, uint32_t transfer)
+{
+  return sim_transfer_at (replay, transfer)->envelope.source;
+}
+
+/* Both ranks of the transfer are on one node. */
+static inline bool
+sim_work_is_local (const SimReplay *replay, uint32_t transfer)
+{
+  return sim_transfer_is_local (replay, sim_transfer_at (replay, transfer));
+}
+
+static inline bool
+sim_work_is_self (const SimReplay *replay, uint32_t transfer)
+{
+  return sim_work_source (replay, transfer) == sim_transfer_at (replay, transfer)->destination;
+}
+
+/* The send request of a transfer, which may have been completed before, is complete. */
+static inline void
+sim_work_send_complete (SimReplay *replay, uint32_t transfer, int64_t at_ps)
+{
+  uint32_t request = sim_transfer_at (replay, transfer)->send_request;
+
+  sim_transfer_at (replay, transfer)->send_request = TOPO_NONE;
+  if (request != TOPO_NONE)
+    sim_request_complete (replay, request, at_ps);
 }
 
 /* A buffer of the rank's own. */
@@ -121,8 +155,10 @@ sim_event_cookie (uint32_t event, uint32_t transfer)
   return sim_cookie (SIM_COOKIE_PROTOCOL, event, transfer);
 }
 
-/* Copies go through the memory of the replay's network, or one of their own. */
-void sim_workers_init (SimReplay *replay, SimWorkers *workers, const SimWorkRules *rules);
+/* Copies go through the memory of the replay's network, or one of their own.  Work requests past the
+ * library cost request_ps. */
+void sim_workers_init (SimReplay *replay, SimWorkers *workers, const SimWorkRules *rules,
+                       int64_t request_ps);
 void sim_workers_clear (SimWorkers *workers);
 void sim_workers_dump (SimReplay *replay, BaseDump *dump);
 
@@ -134,10 +170,13 @@ void sim_work_arrived (SimReplay *replay, uint32_t rank, uint32_t transfer, uint
 /* `rank` copies between its memory and the peer's of the same node, then `notify` is told. */
 void sim_work_copy_within (SimReplay *replay, uint32_t rank, uint32_t peer, uint64_t bytes,
                            uint32_t notify, uint64_t cookie);
-/* SIM_WORK_CLOCK, AGENT or DUE has come to a rank. */
-void sim_work_event (SimReplay *replay, uint32_t rank, uint32_t event);
+/* False: the event is the library's own. */
+bool sim_work_event (SimReplay *replay, const SimProtocolEvent *event);
 
 /* Of SimProtocol. */
+void
+sim_work_direct (SimReplay *replay, uint32_t rank, uint32_t peer, uint64_t bytes, uint64_t cookie);
+void sim_work_access (SimReplay *replay, uint32_t transfer);
 void sim_work_progress (SimReplay *replay, uint32_t rank, SimMoment moment);
 bool sim_work_is_busy (const SimReplay *replay, uint32_t rank);
 
