@@ -797,6 +797,8 @@ topo_machine_print_noted (const TopoMachine *machine, const TopoParameterNote *m
   GString *text = g_string_new (NULL);
   g_autoptr (GArray) notes = g_array_new (FALSE, FALSE, sizeof (TopoParameterNote));
   g_autoptr (GPtrArray) of_processor = NULL;
+  const char *keys[TOPO_MAX_UNUSED + 1];
+  const char *const *unused = NULL;
 
   g_array_append_vals (notes, more, n_more);
   if (machine->fabric != NULL) {
@@ -805,6 +807,7 @@ topo_machine_print_noted (const TopoMachine *machine, const TopoParameterNote *m
     for (guint at = 0; at < of_processor->len; at++)
       g_array_append_vals (notes, of_processor->pdata[at], 1);
     topo_fabric_notes (machine, notes);
+    unused = topo_fabric_unused (machine, keys);
   } else {
     g_string_append_printf (text,
                             "# A machine file: edit any number and give the file's path as"
@@ -821,7 +824,7 @@ topo_machine_print_noted (const TopoMachine *machine, const TopoParameterNote *m
                             machine->ranks_per_node);
   }
   topo_parameters_print_noted (&machine->parameters, (const TopoParameterNote *) notes->data,
-                               notes->len, text);
+                               notes->len, unused, text);
   return g_string_free (text, FALSE);
 }
 

@@ -918,17 +918,22 @@ note_of (const Row *row, const char *value, const TopoParameterNote *notes, uint
   return NULL;
 }
 
-/* Nothing reads the key with this library, and it has its default. */
+/* Nothing reads the key, and it has its default. */
 static bool
-is_idle (const TopoParameters *parameters, const Row *row, const char *value, const char *initial)
+is_idle (const TopoParameters *parameters, const Row *row, const char *value, const char *initial,
+         const char *const *unused)
 {
-  return parameters->family == TOPO_FAMILY_FABRIC && g_str_equal (value, initial) &&
-         topo_library_ignores ((TopoLibrary) parameters->mpi.library, row->group, row->key);
+  g_autofree char *key = g_strconcat (row->group, ".", row->key, NULL);
+
+  if (parameters->family != TOPO_FAMILY_FABRIC || !g_str_equal (value, initial))
+    return false;
+  return topo_library_ignores ((TopoLibrary) parameters->mpi.library, row->group, row->key) ||
+         (unused != NULL && g_strv_contains (unused, key));
 }
 
 void
 topo_parameters_print_noted (const TopoParameters *parameters, const TopoParameterNote *notes,
-                             uint32_t n_notes, GString *out)
+                             uint32_t n_notes, const char *const *unused, GString *out)
 {
   const char *group = "";
   guint n = 0, n_guesses = 0;
@@ -943,7 +948,7 @@ topo_parameters_print_noted (const TopoParameters *parameters, const TopoParamet
       continue;
     value = print_value (row, fetch (parameters, row));
     initial = print_value (row, table_value (row, row->initial[parameters->family]));
-    if (is_idle (parameters, row, value, initial))
+    if (is_idle (parameters, row, value, initial, unused))
       continue;
     if (!g_str_equal (row->group, group))
       g_string_append_printf (out, "\n[%s]\n", row->group);
@@ -966,5 +971,5 @@ topo_parameters_print_noted (const TopoParameters *parameters, const TopoParamet
 void
 topo_parameters_print (const TopoParameters *parameters, GString *out)
 {
-  topo_parameters_print_noted (parameters, NULL, 0, out);
+  topo_parameters_print_noted (parameters, NULL, 0, NULL, out);
 }

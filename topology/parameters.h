@@ -280,6 +280,8 @@ typedef struct {
   const char *about; /* lines end in \n, except the last */
 } TopoParameterNote;
 
-/* The same; notes[n_notes] stand with those values that are theirs still. */
+/* The same; notes[n_notes] stand with those values that are theirs still.  Keys that the library or, of
+ * `unused` ("group.key", NULL at the end; NULL: none), the machine does not read are left out where
+ * they have the family's default. */
 void topo_parameters_print_noted (const TopoParameters *parameters, const TopoParameterNote *notes,
-                                  uint32_t n_notes, GString *out);
+                                  uint32_t n_notes, const char *const *unused, GString *out);

@@ -285,11 +285,15 @@ static const TopoParameterNote stampede_notes[] = {
         "[S] UCX, rc_mlx5: four blocks of 64 B less 16 B of control and 4 B of length, with\n" \
         "its own byte of header"                                                               \
   }
-#define NEWER_QUEUES                                                                            \
-  {                                                                                             \
-    "hca.receive_queues", "16",                                                                 \
-        "guess: messages of 64 B fall between 16 and 32 pairs, 68 to 28 million a second [M]\n" \
-        "csd3-hdr100-ompi3"                                                                     \
+#define NEWER_QUEUES                                                                           \
+  {                                                                                            \
+    "hca.receive_queues", "16",                                                                \
+        "calibrated: messages of 64 B fall between 16 and 32 pairs, from 68 to 28 million a\n" \
+        "second [M] csd3-hdr100-ompi3"                                                         \
+  }
+#define NEWER_FRAMING                                                               \
+  {                                                                                 \
+    "ib.framing", "2 B", "[S] UCX counts two bytes of delimiters (uct, ib_iface.c)" \
   }
 #define MTU_4096                                                          \
   {                                                                       \
@@ -352,6 +356,7 @@ static const Generation generations[TOPO_SPEEDS] = {
                        3,
                        { UCX_LIBRARY,
                          MTU_4096,
+                         NEWER_FRAMING,
                          { "switch.latency", "90 ns", "EDR: [G] section A4, Switch-IB 2" },
                          { "hca.model", "connectx-4", "EDR: the first, of 2015" },
                          NEWER_SEND,
@@ -372,6 +377,7 @@ static const Generation generations[TOPO_SPEEDS] = {
                        4,
                        { UCX_LIBRARY,
                          MTU_4096,
+                         NEWER_FRAMING,
                          { "switch.latency", "130 ns", "HDR: [G] section A4, Quantum" },
                          { "hca.model", "connectx-6", "HDR: the first" },
                          NEWER_SEND,
@@ -381,7 +387,7 @@ static const Generation generations[TOPO_SPEEDS] = {
                          { "hca.message_gap", "4.7 ns",
                            "HDR: ConnectX-6 sends 215 million messages a second [S] data sheet" },
                          { "hca.contexts", "1024",
-                           "HDR: guess: as public simulators have of ConnectX-6" },
+                           "HDR: so many has weir, a simulator of ConnectX-6 for ns-3 [S]" },
                          NEWER_QUEUES,
                          { "hca.queue_miss", "330 ns",
                            "HDR: calibrated: 28 million messages of 64 B a second between 32 pairs [M]\n"
@@ -392,6 +398,7 @@ static const Generation generations[TOPO_SPEEDS] = {
                        5,
                        { UCX_LIBRARY,
                          MTU_4096,
+                         NEWER_FRAMING,
                          { "switch.latency", "150 ns",
                            "NDR: of Quantum-2 public pages claim below 150, about 330 and below 400 ns [S];\n"
                            "guess: the first is without error correction, which is in ib.fec_ndr_latency" },
@@ -998,6 +1005,42 @@ topo_fabric_print_spec (const TopoMachine *machine)
     return g_steal_pointer (&options);
   path = topo_fabric_print_path (machine->fabric->source);
   return g_strconcat (kind->kind, ":", path, options, NULL);
+}
+
+const char *const *
+topo_fabric_unused (const TopoMachine *machine, const char *keys[TOPO_MAX_UNUSED + 1])
+{
+  static const struct {
+    const char *key;
+    TopoSpeed speed;
+  } of_speeds[] = { { "ib.fec_edr_latency", TOPO_SPEED_EDR },
+                    { "ib.fec_hdr_latency", TOPO_SPEED_HDR },
+                    { "ib.fec_ndr_latency", TOPO_SPEED_NDR } };
+  const TopoFabric *fabric = machine->fabric;
+  const TopoNode *node = machine->node;
+  bool has_speed[TOPO_SPEEDS] = { false }, has_hbm = false;
+  uint32_t n_domains = 0, n_packages = 0, n = 0;
+
+  for (uint32_t port = 0; port < fabric->n_ports; port++)
+    if (fabric->ports[port].peer != TOPO_NONE)
+      has_speed[fabric->ports[port].speed] = true;
+  for (uint32_t at = 0; at < node->n_objects; at++) {
+    has_hbm |= node->objects[at].is_hbm;
+    n_domains += node->objects[at].kind == TOPO_OBJECT_MEMORY;
+    n_packages += node->objects[at].kind == TOPO_OBJECT_PACKAGE;
+  }
+  for (gsize at = 0; at < G_N_ELEMENTS (of_speeds); at++)
+    if (!has_speed[of_speeds[at].speed])
+      keys[n++] = of_speeds[at].key;
+  if (!has_hbm)
+    keys[n++] = "memory.hbm_bandwidth";
+  if (n_domains <= n_packages)
+    keys[n++] = "memory.domain_latency";
+  if (machine->parameters.switches.adaptive != TOPO_ADAPTIVE_DETOURS)
+    keys[n++] = "switch.detour_factor";
+  g_assert (n <= TOPO_MAX_UNUSED);
+  keys[n] = NULL;
+  return keys;
 }
 
 void

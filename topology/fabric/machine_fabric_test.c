@@ -646,6 +646,55 @@ test_sandybridge_is_stampedes (void)
   g_assert_cmpuint (old->parameters.memory.core_bandwidth_Bps, ==, 5000000000);
 }
 
+/* What no part of the machine reads is printed once it is set. */
+static void
+test_unused_keys (void)
+{
+  static const struct {
+    const char *spec, *key, *setting;
+    bool is_printed;
+  } cases[] = {
+    { "edr:4", "fec_edr_latency", NULL, true },
+    { "edr:4", "fec_hdr_latency", NULL, false },
+    { "edr:4", "fec_hdr_latency", "60ns", true },
+    { "ndr200:4", "fec_ndr_latency", NULL, true },
+    { "ndr200:4", "fec_edr_latency", NULL, false },
+    { "edr:4", "hbm_bandwidth", NULL, false },
+    { "edr:4", "detour_factor", NULL, false },
+    { "edr:4", "domain_latency", NULL, false },
+  };
+
+  for (gsize at = 0; at < G_N_ELEMENTS (cases); at++) {
+    g_autoptr (TopoMachine) machine = topo_testing_machine (cases[at].spec, 0);
+    g_autofree char *line = g_strdup_printf ("\n%s = ", cases[at].key), *text = NULL;
+
+    if (cases[at].setting != NULL)
+      g_assert_true (topo_parameters_set (&machine->parameters, "ib.fec_hdr_latency",
+                                          cases[at].setting, NULL));
+    text = topo_machine_print (machine);
+    g_assert_true ((strstr (text, line) != NULL) == cases[at].is_printed);
+  }
+}
+
+/* Half of what they had when their generations were new here: 57 with EDR, 54 with HDR. */
+static void
+test_few_guesses (void)
+{
+  static const struct {
+    const char *spec;
+    unsigned most;
+  } cases[] = { { "edr:16", 28 }, { "hdr100:56", 27 }, { "hdr:16", 27 }, { "ndr200:32", 28 } };
+
+  for (gsize at = 0; at < G_N_ELEMENTS (cases); at++) {
+    g_autoptr (TopoMachine) machine = topo_testing_machine (cases[at].spec, 0);
+    g_autofree char *text = topo_machine_print (machine);
+    unsigned guesses = 0;
+
+    g_assert_cmpint (sscanf (strrchr (text, '#'), "# %u of these", &guesses), ==, 1);
+    g_assert_cmpuint (guesses, <=, cases[at].most);
+  }
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -676,6 +725,8 @@ main (int argc, char *argv[])
   g_test_add ("/topology/machine-fabric/precedence", Files, NULL, files_set_up, test_precedence,
               files_tear_down);
   g_test_add_func ("/topology/machine-fabric/sandybridge-numbers", test_sandybridge_is_stampedes);
+  g_test_add_func ("/topology/machine-fabric/unused-keys", test_unused_keys);
+  g_test_add_func ("/topology/machine-fabric/few-guesses", test_few_guesses);
   g_test_add_func ("/topology/machine-fabric/stampede", test_stampede);
   g_test_add_func ("/topology/machine-fabric/sandybridge", test_sandybridge);
   return g_test_run ();
