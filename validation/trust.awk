@@ -7,7 +7,7 @@
 
 BEGIN {
   FS = ","
-  split("alaska EDR,abci_v EDR,csd3 HDR100,abci_a HDR,leonardo HDR", sets, ",")
+  split("alaska EDR,abci_v EDR,csd3 HDR100,abci_a HDR,leonardo HDR,leonardo_busy HDR", sets, ",")
   for (i in sets) {
     split(sets[i], word, " ")
     generation_of[word[1]] = word[2]

@@ -53,6 +53,8 @@ static const char *const abci_a[] = { "mpi.collectives=ompi-1.3", "ucx.version=9
 static const char *const orfeo[] = { "ucx.version=15", NULL };
 static const char *const leonardo[] = { "ucx.version=15", "switch.adaptive=free", NULL };
 
+#define LEONARDO "fabric:FILE,spines=18,cables=1,speed=HDR,node=icelake"
+
 /* A line for each set: what its machine is.  The two nodes of alaska that OSU's tests ran on are on two
  * leaves: 1.0 us, as the farther of all pairs. */
 const ModernSet modern_sets[] = {
@@ -62,7 +64,8 @@ const ModernSet modern_sets[] = {
   { "abci_v", "edr:32,rails=2,node=skylake", abci_v, MODERN_HALVES },
   { "abci_a", "hdr:16,rails=4,node=icelake", abci_a, MODERN_HALVES },
   { "orfeo", "hdr100:2,node=rome", orfeo, MODERN_COMPACT },
-  { "leonardo", "fabric:FILE,spines=18,cables=1,speed=HDR,node=icelake", leonardo, MODERN_COMPACT },
+  { "leonardo", LEONARDO, leonardo, MODERN_COMPACT },
+  { "leonardo_busy", LEONARDO, leonardo, MODERN_COMPACT },
 };
 const guint modern_n_sets = G_N_ELEMENTS (modern_sets);
 
@@ -261,6 +264,7 @@ cause_of (const char *name)
       "Intel MPI over libfabric's verbs is not simulated: Open MPI's messages stand for it" },
     { "abci_a_pairs", "nodes have four adapters, of which two are simulated" },
     { "leonardo_reduce", "reducing the data takes no time" },
+    { "leonardo_busy", "the other jobs of the machine are not simulated" },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (causes); i++)
