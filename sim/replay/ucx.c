@@ -16,7 +16,8 @@
  * the receive descriptor).  Buffers stay registered: a look-up each (ucs/memory/rcache.c).
  *
  * Within a node messages go through a FIFO in the receiver's memory (uct/sm/mm); short ones are in its
- * elements, bcopy fragments in segments of the sender's.  A rendezvous is an RTS, one copy by the receiver
+ * elements, bcopy fragments in segments of the receiver's, of which a few are taken to be used in turn and
+ * to stay in the cache of the sender.  A rendezvous is an RTS, one copy by the receiver
  * out of the sender's memory (CMA, KNEM, XPMEM) and an ATS.  A rank that sends to itself
  * copies once.
  *
