@@ -90,6 +90,13 @@ same "load knows no time" "$(json time_s out)" null
 same "nor packets" "$(json packets out) $(json packet_hops out) $(json events out)" "null null null"
 same "load and packets agree on every link" "$(column payload_bytes packet.csv)" \
   "$(column payload_bytes load.csv)"
+rails="simulate gen:halo3d:ranks=32,bytes=1024,iterations=1 --machine edr:4,rails=2,node=skylake --ranks-per-node 16"
+# shellcheck disable=SC2086
+succeeds "packets on two adapters" "$hopcast" $rails --links packet.csv
+# shellcheck disable=SC2086
+succeeds "load on two adapters" "$hopcast" $rails --network load --links load.csv
+same "load and packets agree on the adapters" "$(column payload_bytes packet.csv)" \
+  "$(column payload_bytes load.csv)"
 
 succeeds "trace info" "$hopcast" trace info ring.ti --format json
 same "sends of the trace" "$(json sends out)" $messages

@@ -130,7 +130,7 @@ rail_pair (const RoutePaths *paths, uint32_t from_node, uint32_t to_node, uint32
 
 /* Both ends as numbers of destinations. */
 static bool
-choose_rails (const RoutePaths *paths, uint32_t from_node, uint32_t to_node, uint64_t ranks,
+choose_rails (const RoutePaths *paths, uint32_t from_node, uint32_t to_node, uint32_t turn,
               uint32_t *from, uint32_t *to)
 {
   uint32_t n_from = paths->first_rail[from_node + 1] - paths->first_rail[from_node];
@@ -141,22 +141,54 @@ choose_rails (const RoutePaths *paths, uint32_t from_node, uint32_t to_node, uin
     n_pairs += rail_pair (paths, from_node, to_node, index, from, to);
   if (n_pairs == 0)
     return false;
-  wanted = (uint32_t) (ranks % n_pairs);
+  wanted = turn % n_pairs;
   for (uint32_t index = 0;; index++)
     if (rail_pair (paths, from_node, to_node, index, from, to) && wanted-- == 0)
       return true;
 }
 
+uint32_t
+route_paths_turn (const RoutePaths *paths, const TopoMapping *mapping, uint32_t from_rank,
+                  uint32_t to_rank)
+{
+  const TopoMachine *machine = paths->machine;
+  uint32_t node = mapping->node[from_rank], n_rails;
+
+  if (paths->tables == NULL)
+    return 0;
+  n_rails = machine->fabric->hosts[node].n_rails;
+  if (machine->parameters.mpi.library == TOPO_LIBRARY_OMPI13 || n_rails == 1)
+    return from_rank + to_rank;
+  return paths->package[machine->slot_core[mapping->slot[from_rank]]] * n_rails / paths->n_packages;
+}
+
 bool
-route_paths_rails (const RoutePaths *paths, uint32_t from_node, uint32_t to_node,
-                   uint32_t from_rank, uint32_t to_rank, uint32_t *from_port, uint32_t *destination)
+route_paths_rails (const RoutePaths *paths, uint32_t from_node, uint32_t to_node, uint32_t turn,
+                   uint32_t *from_port, uint32_t *destination)
 {
   uint32_t from;
 
-  if (!choose_rails (paths, from_node, to_node, (uint64_t) from_rank + to_rank, &from, destination))
+  if (!choose_rails (paths, from_node, to_node, turn, &from, destination))
     return false;
   *from_port = paths->tables->destination_port[from];
   return true;
+}
+
+/* Which package each core is in; returns how many there are, at least one. */
+static uint32_t
+number_packages (const TopoNode *node, uint8_t package[])
+{
+  uint32_t n = 0;
+
+  for (uint32_t core = 0; core < node->n_cores; core++) {
+    uint32_t object = topo_node_above (node, core, TOPO_OBJECT_PACKAGE);
+
+    package[core] = 0;
+    for (uint32_t at = 0; object != TOPO_NONE && at < object; at++)
+      package[core] = (uint8_t) (package[core] + (node->objects[at].kind == TOPO_OBJECT_PACKAGE));
+    n = MAX (n, package[core] + 1u);
+  }
+  return MAX (n, 1);
 }
 
 /* --- Any machine --- */
@@ -172,6 +204,7 @@ init_fabric (RoutePaths *paths, const TopoMachine *machine, GError **error)
 
   if (tables == NULL)
     return FALSE;
+  paths->n_packages = number_packages (machine->node, paths->package);
   done = g_new (bool, tables->n_switches + 1);
   way = g_new (uint32_t, tables->n_switches + 1);
   paths->switch_links = g_new0 (uint8_t, (gsize) tables->n_switches * tables->n_destinations + 1);
@@ -241,8 +274,8 @@ route_paths_free (RoutePaths *paths)
 }
 
 uint32_t
-route_paths_links (const RoutePaths *paths, uint32_t from_node, uint32_t to_node,
-                   uint32_t from_rank, uint32_t to_rank, uint32_t *links)
+route_paths_links (const RoutePaths *paths, uint32_t from_node, uint32_t to_node, uint32_t turn,
+                   uint32_t *links)
 {
   uint32_t from_port, destination;
 
@@ -251,14 +284,13 @@ route_paths_links (const RoutePaths *paths, uint32_t from_node, uint32_t to_node
   if (paths->tables == NULL)
     return route_torus_path (&paths->torus, from_node,
                              route_torus_way (&paths->torus, from_node, to_node), links);
-  if (!route_paths_rails (paths, from_node, to_node, from_rank, to_rank, &from_port, &destination))
+  if (!route_paths_rails (paths, from_node, to_node, turn, &from_port, &destination))
     return 0;
   return route_forwarding_path (paths->tables, from_port, destination, links);
 }
 
 uint32_t
-route_paths_hops (const RoutePaths *paths, uint32_t from_node, uint32_t to_node, uint32_t from_rank,
-                  uint32_t to_rank)
+route_paths_hops (const RoutePaths *paths, uint32_t from_node, uint32_t to_node, uint32_t turn)
 {
   uint32_t from, to;
 
@@ -266,7 +298,7 @@ route_paths_hops (const RoutePaths *paths, uint32_t from_node, uint32_t to_node,
     return 0;
   if (paths->tables == NULL)
     return topo_shape_hops (&paths->torus.shape, from_node, to_node);
-  if (!choose_rails (paths, from_node, to_node, (uint64_t) from_rank + to_rank, &from, &to))
+  if (!choose_rails (paths, from_node, to_node, turn, &from, &to))
     return 0;
   return rail_links (paths, from, to);
 }

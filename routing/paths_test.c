@@ -22,13 +22,13 @@ make (const TopoMachine *machine)
 
 /* The links by name, "|" between them. */
 static char *
-way_of (const RoutePaths *paths, uint32_t from, uint32_t to, uint32_t from_rank, uint32_t to_rank)
+way_of (const RoutePaths *paths, uint32_t from, uint32_t to, uint32_t turn)
 {
   g_autofree uint32_t *links = g_new (uint32_t, paths->longest_links);
-  uint32_t n = route_paths_links (paths, from, to, from_rank, to_rank, links);
+  uint32_t n = route_paths_links (paths, from, to, turn, links);
   GString *text = g_string_new (NULL);
 
-  g_assert_cmpuint (n, ==, route_paths_hops (paths, from, to, from_rank, to_rank));
+  g_assert_cmpuint (n, ==, route_paths_hops (paths, from, to, turn));
   for (uint32_t at = 0; at < n; at++) {
     g_autofree char *name = topo_fabric_port_name (paths->machine->fabric, links[at]);
 
@@ -41,7 +41,7 @@ static void
 assert_way (const RoutePaths *paths, uint32_t from, uint32_t to, uint32_t from_rank,
             uint32_t to_rank, const char *expected)
 {
-  g_autofree char *way = way_of (paths, from, to, from_rank, to_rank);
+  g_autofree char *way = way_of (paths, from, to, from_rank + to_rank);
 
   g_assert_cmpstr (way, ==, expected);
 }
@@ -64,10 +64,10 @@ test_torus (void)
   uint32_t n_nodes = topo_shape_nodes (&machine->shape), longest = 0;
 
   for (uint32_t to = 0; to < n_nodes; to++) {
-    uint32_t n = route_paths_links (paths, 5, to, 0, 1, links);
+    uint32_t n = route_paths_links (paths, 5, to, 1, links);
 
     g_assert_cmpuint (n, ==, topo_shape_hops (&machine->shape, 5, to));
-    g_assert_cmpuint (n, ==, route_paths_hops (paths, 5, to, 0, 1));
+    g_assert_cmpuint (n, ==, route_paths_hops (paths, 5, to, 1));
     longest = MAX (longest, n);
   }
   g_assert_cmpuint (longest, ==, paths->longest_links);
@@ -119,9 +119,9 @@ assert_agrees_with_survey (const char *fabric, const char *tables)
   links = g_new (uint32_t, paths->longest_links);
   for (uint32_t from = 0; from < n_nodes; from++)
     for (uint32_t to = 0; to < n_nodes; to++) {
-      uint32_t n = route_paths_links (paths, from, to, from, to, links);
+      uint32_t n = route_paths_links (paths, from, to, from + to, links);
 
-      g_assert_cmpuint (n, ==, route_paths_hops (paths, from, to, from, to));
+      g_assert_cmpuint (n, ==, route_paths_hops (paths, from, to, from + to));
       by_hops[n]++;
       for (uint32_t at = 1; at < n; at++) /* the survey begins at the first switch */
         load[links[at]]++;
@@ -185,7 +185,7 @@ test_rails_of_two_subnets (void)
     assert_way (paths, A, C, rank, 4, "a HCA-2 port 1|two port 3");
     assert_way (paths, D, A, rank, 4, "d HCA-1 port 1|one port 1");
     assert_way (paths, C, D, rank, 4, "");
-    g_assert_false (route_paths_rails (paths, C, D, rank, 4, &port, &destination));
+    g_assert_false (route_paths_rails (paths, C, D, rank + 4, &port, &destination));
   }
   g_assert_true (check (paths, connected, 3, &error));
   g_assert_false (check (paths, apart, 3, &error));
@@ -264,6 +264,27 @@ test_tables_in_a_circle (void)
   g_assert_nonnull (strstr (error->message, "no way from node0 to node1"));
 }
 
+/* Four adapters, two packages: UCX takes the first or the third; Open MPI of 2009 counts pairs. */
+static void
+test_nearest_rails (void)
+{
+  g_autoptr (TopoMachine) machine =
+      topo_testing_machine ("fattree:2x2:1,rails=4,speed=HDR,node=icelake", 0);
+  g_autoptr (RoutePaths) paths = make (machine);
+  uint32_t node[] = { 0, 0, 1 };
+  uint8_t slot[] = { 0, 1, 0 };
+  TopoMapping mapping = { .n_ranks = 3, .node = node, .slot = slot };
+
+  machine->slot_core[0] = 0;
+  machine->slot_core[1] = (uint8_t) (machine->node->n_cores - 1);
+  g_assert_cmpuint (paths->n_packages, ==, 2);
+  g_assert_cmpuint (route_paths_turn (paths, &mapping, 0, 2), ==, 0);
+  g_assert_cmpuint (route_paths_turn (paths, &mapping, 1, 2), ==, 2);
+  g_assert_cmpuint (route_paths_turn (paths, &mapping, 2, 1), ==, 0);
+  g_assert_true (topo_parameters_set (&machine->parameters, "mpi.library", "ompi-1.3", NULL));
+  g_assert_cmpuint (route_paths_turn (paths, &mapping, 1, 2), ==, 3);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -273,6 +294,7 @@ main (int argc, char **argv)
   g_test_add_func ("/routing/paths/real-fabrics", test_real_fabrics);
   g_test_add_func ("/routing/paths/two-subnets", test_rails_of_two_subnets);
   g_test_add_func ("/routing/paths/one-switch", test_rails_of_one_switch);
+  g_test_add_func ("/routing/paths/nearest-rails", test_nearest_rails);
   g_test_add_func ("/routing/paths/no-switch", test_no_switch);
   g_test_add_func ("/routing/paths/circle", test_tables_in_a_circle);
   return g_test_run ();

@@ -180,8 +180,8 @@ set_edge_features (double *features, const RoutePaths *paths, const TopoMapping 
   for (uint64_t edge = 0; edge < n_edges; edge++) {
     uint32_t source = edges[edge].source, destination = edges[edge].destination;
 
-    hops[edge] = route_paths_hops (paths, mapping->node[source], mapping->node[destination], source,
-                                   destination);
+    hops[edge] = route_paths_hops (paths, mapping->node[source], mapping->node[destination],
+                                   route_paths_turn (paths, mapping, source, destination));
     hop_bytes += hops[edge] * (double) edges[edge].bytes;
     bytes += (double) edges[edge].bytes;
     /* The largest of each sender's hops; the edges are sorted by sender. */

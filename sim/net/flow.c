@@ -137,8 +137,8 @@ static uint32_t
 links_of (const RoutePaths *paths, const TopoMapping *mapping, uint32_t from_rank, uint32_t to_rank,
           uint32_t *links)
 {
-  return route_paths_links (paths, mapping->node[from_rank], mapping->node[to_rank], from_rank,
-                            to_rank, links);
+  return route_paths_links (paths, mapping->node[from_rank], mapping->node[to_rank],
+                            route_paths_turn (paths, mapping, from_rank, to_rank), links);
 }
 
 /* From its posting to the flow of its bytes: all latencies of the way; links
@@ -349,8 +349,11 @@ message_ends (const Flow *flow, const SimMessage *message, uint32_t *from, uint3
   *to = flow->mapping->node[message->destination_rank];
   if (flow->paths->tables == NULL)
     return;
-  route_paths_rails (flow->paths, *from, *to, message->source_rank,
-                     message->destination_rank + message->rail, &port, to);
+  route_paths_rails (flow->paths, *from, *to,
+                     route_paths_turn (flow->paths, flow->mapping, message->source_rank,
+                                       message->destination_rank) +
+                         message->rail,
+                     &port, to);
   *from = flow->paths->tables->destination_of[port];
 }
 

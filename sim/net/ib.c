@@ -288,23 +288,6 @@ make_record (Pool *pool, void **records, size_t size, size_t next_offset)
 }
 
 /* Ports, buffers and credits; false and *error for what they cannot hold. */
-/* Which package each core is in; returns how many there are, at least one. */
-static uint32_t
-number_packages (const TopoNode *node, uint8_t package[])
-{
-  uint32_t n = 0;
-
-  for (uint32_t core = 0; core < node->n_cores; core++) {
-    uint32_t object = topo_node_above (node, core, TOPO_OBJECT_PACKAGE);
-
-    package[core] = 0;
-    for (uint32_t at = 0; object != TOPO_NONE && at < object; at++)
-      package[core] = (uint8_t) (package[core] + (node->objects[at].kind == TOPO_OBJECT_PACKAGE));
-    n = MAX (n, package[core] + 1u);
-  }
-  return MAX (n, 1);
-}
-
 static gboolean
 init (IbNetwork *net, GError **error)
 {
@@ -331,7 +314,6 @@ init (IbNetwork *net, GError **error)
   ib_contexts_init (&net->receive_queues, (uint32_t) p->hca.receive_queues,
                     (uint32_t) p->hca.context_fetches, p->hca.queue_miss_ps,
                     net->fabric->n_devices);
-  net->n_packages = number_packages (net->engine.machine->node, net->package);
   /* Waiting blocks above which packets are marked. */
   net->mark_blocks = (uint32_t) (lane_blocks (p, p->switches.buffer_bytes) *
                                  (15 - MIN (p->congestion.threshold, 15)) / 15);
@@ -579,22 +561,6 @@ is_inline (const TopoParameters *parameters, const SimMessage *message, uint64_t
   g_assert_not_reached ();
 }
 
-/* Which adapter: pairs of ranks share them evenly; UCX takes those that are nearest to the source
- * (UCX_IB_PREFER_NEAREST_DEVICE; taken to be as many at each package). */
-static uint32_t
-rail_of (const IbNetwork *net, const SimMessage *message)
-{
-  const TopoMachine *machine = net->engine.machine;
-  uint32_t node = net->engine.mapping->node[message->source_rank];
-  uint32_t n_rails = net->fabric->hosts[node].n_rails;
-
-  if (machine->parameters.mpi.library == TOPO_LIBRARY_OMPI13 || n_rails == 1)
-    return message->source_rank + message->destination_rank + message->rail;
-  return net->package[machine->slot_core[net->engine.mapping->slot[message->source_rank]]] *
-             n_rails / net->n_packages +
-         message->rail;
-}
-
 static void
 ib_network_send (SimNetwork *base, const SimMessage *public, int64_t at_ps)
 {
@@ -608,7 +574,11 @@ ib_network_send (SimNetwork *base, const SimMessage *public, int64_t at_ps)
   uint32_t full_bytes = net->full_bytes[public->exact];
 
   g_assert (from != to);
-  if (!route_paths_rails (net->paths, from, to, rail_of (net, public), 0, &port, &destination)) {
+  if (!route_paths_rails (net->paths, from, to,
+                          route_paths_turn (net->paths, net->engine.mapping, public->source_rank,
+                                            public->destination_rank) +
+                              public->rail,
+                          &port, &destination)) {
     if (net->refusal == NULL)
       net->refusal =
           g_strdup_printf ("no way from %s to %s (tables: %s)", net->fabric->hosts[from].name,

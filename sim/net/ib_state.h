@@ -289,8 +289,6 @@ typedef struct {
   IbContexts contexts;
   IbContexts receive_queues; /* of a rank: its connection with itself */
 
-  uint8_t package[TOPO_MAX_RANKS_PER_NODE]; /* [core] number of its package */
-  uint32_t n_packages;
 } IbNetwork;
 
 /* --- Places in memory --- */

@@ -107,8 +107,9 @@ sim_load_add_work (SimCounters *counters, const RoutePaths *paths, const TopoMap
                    uint32_t source, uint32_t destination, uint64_t bytes, uint64_t n_requests)
 {
   uint32_t links[MAX_PATH_HOPS];
-  uint32_t n_links = route_paths_links (paths, mapping->node[source], mapping->node[destination],
-                                        source, destination, links);
+  uint32_t n_links =
+      route_paths_links (paths, mapping->node[source], mapping->node[destination],
+                         route_paths_turn (paths, mapping, source, destination), links);
 
   g_assert (n_links > 0);
   for (uint32_t hop = 0; hop < n_links; hop++)

@@ -311,7 +311,7 @@ plain_load (Plain *plain, double *load, double unit, uint32_t rank, uint32_t oth
 
       if (partner == other || bytes == 0)
         continue;
-      n = route_paths_links (paths, plain_node (plain, from), plain_node (plain, to), from, to,
+      n = route_paths_links (paths, plain_node (plain, from), plain_node (plain, to), from + to,
                              links);
       for (uint32_t k = 0; k < n; k++) {
         double units = load[links[k]] / unit;

@@ -182,8 +182,8 @@ fabric_table (StudyDistance *distance, const RoutePaths *paths, uint32_t n, cons
     for (uint32_t to = from; to < n; to++) {
       uint32_t a = member ? member[first[from]] : from;
       uint32_t b = member ? member[from != to ? first[to] : first[from + 1] - 1] : to;
-      uint32_t forth = a == b ? 0 : route_paths_hops (paths, a, b, 0, 0);
-      uint32_t back = a == b ? 0 : route_paths_hops (paths, b, a, 0, 0);
+      uint32_t forth = a == b ? 0 : route_paths_hops (paths, a, b, 0);
+      uint32_t back = a == b ? 0 : route_paths_hops (paths, b, a, 0);
       uint8_t hops = (uint8_t) MIN (MAX (forth, back), UINT8_MAX);
 
       if (a != b && (forth == 0 || back == 0)) {

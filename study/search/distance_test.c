@@ -29,7 +29,7 @@ check_machine (const char *spec, uint32_t stride, uint32_t longest)
   for (uint32_t from = 0; from < distance->n_nodes; from += stride)
     for (uint32_t to = 0; to < distance->n_nodes; to += stride)
       g_assert_cmpuint (study_hops (distance, from, to), ==,
-                        from == to ? 0 : route_paths_hops (paths, from, to, 0, 0));
+                        from == to ? 0 : route_paths_hops (paths, from, to, 0));
   g_assert_cmpuint (distance->longest, ==, longest);
   for (uint32_t node = 0; node < distance->n_nodes; node++) {
     g_assert_cmpuint (distance->near_first[node], <, distance->near_first[node + 1]);

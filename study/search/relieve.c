@@ -200,7 +200,7 @@ tails_links (const Tails *tails, const RoutePaths *paths, uint32_t from, uint32_
   uint32_t *link = &tails->link[tail * tails->longest], n = tails->n_links[tail];
 
   if (n == UNKNOWN) {
-    n = route_paths_links (paths, from, to, 0, 0, links);
+    n = route_paths_links (paths, from, to, 0, links);
     tails->n_links[tail] = (uint16_t) n;
     if (n > 1)
       memcpy (link, &links[1], (n - 1) * sizeof *links);
@@ -249,7 +249,7 @@ ways_links (const Ways *ways, uint32_t from, uint32_t to, uint32_t from_rank, ui
     return runs_links (&ways->runs, from, to, links);
   if (ways->tails.port)
     return tails_links (&ways->tails, ways->paths, from, to, links);
-  return route_paths_links (ways->paths, from, to, from_rank, to_rank, links);
+  return route_paths_links (ways->paths, from, to, from_rank + to_rank, links);
 }
 
 /* --- Loads of links --- */

@@ -207,14 +207,14 @@ fill_hops (Traffic *traffic)
   for (uint32_t message = 0; message < n; message++) {
     uint32_t from = message / traffic->n_each, to = traffic->to[message];
 
-    n_hops += route_paths_links (traffic->paths, from, to, from, to, links);
+    n_hops += route_paths_links (traffic->paths, from, to, from + to, links);
     traffic->first_hop[message + 1] = n_hops;
   }
   traffic->hops = g_new (uint32_t, n_hops);
   for (uint32_t message = 0; message < n; message++) {
     uint32_t from = message / traffic->n_each, to = traffic->to[message];
 
-    route_paths_links (traffic->paths, from, to, from, to,
+    route_paths_links (traffic->paths, from, to, from + to,
                        &traffic->hops[traffic->first_hop[message]]);
   }
 }
