@@ -1,0 +1,395 @@
+/* nested.c - the error of a corrected model where neither its search nor its choice has looked.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "predictors/correction/nested.h"
+
+#include "predictors/correction/correction_private.h"
+#include "predictors/table/samples.h"
+
+#include <math.h>
+#include <string.h>
+
+#define FOLD_STREAM  0x6e657374u
+#define DRAWS_STREAM 0x64726177u
+#define N_DRAWS      1000u
+
+const char *const predict_candidate_names[PREDICT_N_CANDIDATES] = {
+  "base", "refitted", "quadratic", "kriging", "case_1", "case_2", "case_3", "case_4",
+};
+
+/* --- Folds --- */
+
+/* group[n]: the same number for points with the same variables; returns how many there are. */
+static uint32_t
+group_points (const PredictCorrectionData *data, uint32_t *group)
+{
+  uint32_t n_groups = 0;
+
+  for (uint64_t point = 0; point < data->train.n; point++) {
+    uint64_t other = 0;
+    bool same = false;
+
+    for (; other < point && !same; other += !same) {
+      same = true;
+      for (uint32_t at = 0; at < data->model->n_variables && same; at++)
+        same = data->train.columns[at][point] == data->train.columns[at][other];
+    }
+    group[point] = same ? group[other] : n_groups++;
+  }
+  return n_groups;
+}
+
+/* The points in a fold, or outside of it, as data without test points. */
+typedef struct {
+  PredictCorrectionData data;
+  double *memory;
+  const double **columns;
+  uint64_t *points; /* [data.train.n] their numbers */
+} Part;
+
+static void
+part_init (Part *part, const PredictCorrectionData *whole, const uint32_t *fold, uint32_t number,
+           bool inside)
+{
+  uint32_t n_variables = whole->model->n_variables;
+  uint64_t n = 0;
+
+  part->points = g_new (uint64_t, whole->train.n);
+  for (uint64_t point = 0; point < whole->train.n; point++)
+    if ((fold[point] == number) == inside)
+      part->points[n++] = point;
+  part->memory = g_new (double, n *(n_variables + 1) + 1);
+  part->columns = g_new (const double *, n_variables + 1);
+  for (uint32_t at = 0; at <= n_variables; at++) {
+    const double *from = at < n_variables ? whole->train.columns[at] : whole->train_observed;
+
+    for (uint64_t point = 0; point < n; point++)
+      part->memory[at * n + point] = from[part->points[point]];
+    part->columns[at] = part->memory + at * n;
+  }
+  part->data = (PredictCorrectionData){
+    .model = whole->model,
+    .train = { part->columns, n },
+    .train_observed = part->columns[n_variables],
+    .box = whole->box,
+  };
+}
+
+static void
+part_clear (Part *part)
+{
+  g_free (part->points);
+  g_free (part->memory);
+  g_free (part->columns);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Part, part_clear)
+
+/* --- One candidate, learned from some points, at others --- */
+
+static double *
+refit (const PredictCorrectionData *data, const PredictCorrectionSettings *settings)
+{
+  PredictTarget target = { data->train, data->train_observed, settings->loss };
+  double *parameters = predict_base_model_values (data->model);
+
+  predict_levenberg_model (data->model, parameters, &target, CORRECTION_STARTS, settings->seed);
+  return parameters;
+}
+
+static void
+values_of (const PredictExpression *time, const double *parameters, const PredictPoints *points,
+           double *values)
+{
+  g_autoptr (PredictWorkspace) workspace = predict_workspace_new ();
+
+  if (points->n > 0)
+    predict_values (time, points, parameters, workspace, values);
+}
+
+/* correction NULL: no term could be looked for. */
+static void
+term_values (const PredictCorrectionData *data, const PredictCorrectionSettings *settings,
+             const PredictCorrection *correction, const PredictPoints *points, double *values)
+{
+  g_autofree double *parameters = NULL;
+
+  if (correction != NULL && correction->best < correction->n_trials) {
+    const PredictCorrectionTrial *best = &correction->trials[correction->best];
+
+    values_of (best->time, best->parameters, points, values);
+    return;
+  }
+  parameters =
+      settings->number > 2 ? refit (data, settings) : predict_base_model_values (data->model);
+  values_of (data->model->time, parameters, points, values);
+}
+
+static gboolean
+surface_values (PredictSurfaceKind kind, const PredictCorrectionData *data,
+                const PredictPoints *points, double *values, GError **error)
+{
+  g_autoptr (PredictSurface) surface = predict_surface_fit (
+      kind, &data->train, data->model->n_variables, data->train_observed, NULL, error);
+
+  if (surface != NULL)
+    predict_surface_values (surface, points, values);
+  return surface != NULL;
+}
+
+/* values[points->n].  known: what predict_correct() made of `data`; NULL: it is asked. */
+static gboolean
+candidate_values (guint candidate, const PredictCorrectionData *data,
+                  const PredictCorrectionSettings *settings, const PredictCorrection *known,
+                  const PredictPoints *points, double *values, GError **error)
+{
+  PredictCorrectionSettings of_case = *settings;
+  g_autoptr (PredictCorrection) made = NULL;
+  g_autofree double *parameters = NULL;
+
+  switch (candidate) {
+  case PREDICT_CANDIDATE_BASE:
+    parameters = predict_base_model_values (data->model);
+    values_of (data->model->time, parameters, points, values);
+    return TRUE;
+  case PREDICT_CANDIDATE_REFITTED:
+    parameters = refit (data, settings);
+    values_of (data->model->time, parameters, points, values);
+    return TRUE;
+  case PREDICT_CANDIDATE_QUADRATIC:
+    return surface_values (PREDICT_SURFACE_QUADRATIC, data, points, values, error);
+  case PREDICT_CANDIDATE_KRIGING:
+    return surface_values (PREDICT_SURFACE_KRIGING, data, points, values, error);
+  default:
+    of_case.number = candidate - PREDICT_CANDIDATE_CASES + 1;
+    if (known == NULL)
+      made = predict_correct (data, &of_case, NULL, NULL, NULL);
+    term_values (data, &of_case, known ? known : made, points, values);
+    return TRUE;
+  }
+}
+
+/* --- The choice --- */
+
+static bool
+is_compared (const PredictComparison *comparison, guint candidate)
+{
+  return comparison->candidates[candidate].left_out != NULL;
+}
+
+/* parts[candidate]: [n] the parts of its loss; weight[n]: how often a point counts. */
+static guint
+choose (const PredictComparison *comparison, double *const *parts, const uint32_t *weight,
+        uint64_t n)
+{
+  double least = INFINITY;
+  guint chosen = PREDICT_CANDIDATE_BASE;
+
+  for (guint candidate = 0; candidate < PREDICT_N_CANDIDATES; candidate++) {
+    double sum = 0;
+
+    if (!is_compared (comparison, candidate))
+      continue;
+    for (uint64_t point = 0; point < n; point++)
+      if (weight[point] > 0)
+        sum += weight[point] * parts[candidate][point];
+    if (sum < least) {
+      least = sum;
+      chosen = candidate;
+    }
+  }
+  return chosen;
+}
+
+/* The loss of the choice at points that it was not made by. */
+static double
+loss_of_choice (const PredictComparison *comparison, double *const *parts, uint64_t n,
+                const PredictCorrectionSettings *settings)
+{
+  BaseRandom random = base_random_stream (settings->seed, DRAWS_STREAM);
+  g_autofree uint32_t *weight = g_new (uint32_t, n);
+  g_autofree double *unseen = g_new (double, n);
+  double sum = 0;
+  uint64_t n_unseen = 0;
+
+  for (guint draw = 0; draw < N_DRAWS; draw++) {
+    guint chosen;
+
+    memset (weight, 0, n * sizeof *weight);
+    for (uint64_t point = 0; point < n; point++)
+      weight[base_random_below (&random, n)]++;
+    chosen = choose (comparison, parts, weight, n);
+    for (uint64_t point = 0; point < n; point++)
+      if (weight[point] == 0) {
+        sum += parts[chosen][point];
+        n_unseen++;
+      }
+  }
+  if (n_unseen == 0)
+    return (double) NAN;
+  *unseen = sum / (double) n_unseen;
+  return correction_points_loss (settings->loss, unseen, 1);
+}
+
+/* --- The comparison --- */
+
+typedef struct {
+  PredictProgress progress;
+  void *data;
+  guint n_done, n;
+} Steps;
+
+static void
+step (Steps *steps)
+{
+  if (steps->progress != NULL)
+    steps->progress (steps->data, (double) ++steps->n_done / steps->n);
+}
+
+static gboolean
+leave_out (PredictComparison *comparison, const PredictCorrectionData *data,
+           const PredictCorrectionSettings *settings, Steps *steps, GError **error)
+{
+  uint64_t n = data->train.n;
+  g_autofree uint32_t *group = g_new (uint32_t, n), *fold = g_new (uint32_t, n);
+  g_autofree double *values = g_new (double, n);
+  BaseRandom random = base_random_stream (settings->seed, FOLD_STREAM);
+  uint32_t n_groups = group_points (data, group);
+
+  /* One group: the model has no variable that varies, and points are all the folds that there are. */
+  for (uint64_t point = 0; n_groups < 2 && point < n; point++)
+    group[point] = (uint32_t) point;
+  n_groups = n_groups < 2 ? (uint32_t) n : n_groups;
+  comparison->n_folds = MIN (comparison->n_folds, n_groups);
+  predict_split_deal (&random, group, n, n_groups, comparison->n_folds, fold);
+  for (uint32_t number = 0; number < comparison->n_folds; number++) {
+    g_auto (Part) others = { .memory = NULL }, inside = { .memory = NULL };
+
+    part_init (&others, data, fold, number, false);
+    part_init (&inside, data, fold, number, true);
+    for (guint candidate = 0; candidate < PREDICT_N_CANDIDATES; candidate++) {
+      if (!is_compared (comparison, candidate))
+        continue;
+      if (!candidate_values (candidate, &others.data, settings, NULL, &inside.data.train, values,
+                             error))
+        return FALSE;
+      for (uint64_t at = 0; at < inside.data.train.n; at++)
+        comparison->candidates[candidate].left_out[inside.points[at]] = values[at];
+      step (steps);
+    }
+  }
+  return TRUE;
+}
+
+/* With all points, at the test points. */
+static gboolean
+at_test_points (PredictComparison *comparison, const PredictCorrectionData *data,
+                const PredictCorrectionSettings *settings,
+                const PredictCorrection *const *corrections, GError **error)
+{
+  uint64_t n = data->test.n;
+
+  for (guint at = 0; at < PREDICT_N_CANDIDATES; at++) {
+    PredictCandidate *candidate = &comparison->candidates[at];
+    const PredictCorrection *known =
+        at >= PREDICT_CANDIDATE_CASES ? corrections[at - PREDICT_CANDIDATE_CASES] : NULL;
+
+    if (!is_compared (comparison, at) || n == 0)
+      continue;
+    candidate->test_times = g_new (double, n);
+    if (!candidate_values (at, data, settings, known, &data->test, candidate->test_times, error))
+      return FALSE;
+    candidate->test = (PredictErrors){
+      predict_loss (PREDICT_LOSS_LOG_RMSE, data->test_observed, candidate->test_times, n),
+      predict_loss (PREDICT_LOSS_RMSE, data->test_observed, candidate->test_times, n),
+      predict_loss (PREDICT_LOSS_MAPE, data->test_observed, candidate->test_times, n),
+    };
+  }
+  return TRUE;
+}
+
+PredictComparison *
+predict_compare (const PredictCorrectionData *data, const PredictCorrectionSettings *settings,
+                 const PredictCorrection *const *corrections, guint n_folds,
+                 PredictProgress progress, void *progress_data, GError **error)
+{
+  g_autoptr (PredictComparison) comparison = g_new0 (PredictComparison, 1);
+  uint64_t n = data->train.n;
+  g_autofree double *memory = g_new (double, n *PREDICT_N_CANDIDATES);
+  g_autofree uint32_t *once = g_new (uint32_t, n);
+  double *parts[PREDICT_N_CANDIDATES];
+  Steps steps = { progress, progress_data, 0, 0 };
+
+  g_assert (n_folds >= 2 && n >= 3);
+  comparison->n_folds = n_folds;
+  for (guint at = 0; at < PREDICT_N_CANDIDATES; at++) {
+    PredictCandidate *candidate = &comparison->candidates[at];
+
+    candidate->nested = (double) NAN;
+    candidate->test = (PredictErrors){ NAN, NAN, NAN };
+    if (at < PREDICT_CANDIDATE_CASES || corrections[at - PREDICT_CANDIDATE_CASES] != NULL) {
+      candidate->left_out = g_new (double, n);
+      steps.n += n_folds;
+    }
+  }
+  if (!leave_out (comparison, data, settings, &steps, error) ||
+      !at_test_points (comparison, data, settings, corrections, error))
+    return NULL;
+  for (uint64_t point = 0; point < n; point++)
+    once[point] = 1;
+  for (guint at = 0; at < PREDICT_N_CANDIDATES; at++) {
+    PredictCandidate *candidate = &comparison->candidates[at];
+
+    parts[at] = memory + n * at;
+    if (!is_compared (comparison, at))
+      continue;
+    for (uint64_t point = 0; point < n; point++)
+      parts[at][point] = correction_point_loss (settings->loss, data->train_observed[point],
+                                                candidate->left_out[point]);
+    candidate->nested = correction_points_loss (settings->loss, parts[at], n);
+  }
+  comparison->chosen = (PredictCandidateKind) choose (comparison, parts, once, n);
+  comparison->chosen_nested = loss_of_choice (comparison, parts, n, settings);
+  return g_steal_pointer (&comparison);
+}
+
+void
+predict_comparison_free (PredictComparison *comparison)
+{
+  if (comparison == NULL)
+    return;
+  for (guint at = 0; at < PREDICT_N_CANDIDATES; at++) {
+    g_free (comparison->candidates[at].left_out);
+    g_free (comparison->candidates[at].test_times);
+  }
+  g_free (comparison);
+}
+
+void
+predict_comparison_review (const PredictComparison *comparison, guint number,
+                           PredictCorrection *correction)
+{
+  double base = comparison->candidates[PREDICT_CANDIDATE_BASE].nested;
+  double refitted = comparison->candidates[PREDICT_CANDIDATE_REFITTED].nested;
+  double term = comparison->candidates[PREDICT_CANDIDATE_CASES + number - 1].nested;
+  const char *because = NULL;
+
+  correction->base_folds = base;
+  correction->refitted_folds = refitted;
+  if (correction->best < correction->n_trials)
+    correction->corrected_folds = term;
+  if (correction->verdict == PREDICT_TAKE_TERM && !(term < fmin (base, refitted))) {
+    because = "at points that neither the search nor its choice saw, the term is not better than "
+              "the model without it";
+    correction->verdict = PREDICT_TAKE_REFITTED;
+  }
+  if (correction->verdict == PREDICT_TAKE_REFITTED && !(refitted < base)) {
+    if (because == NULL)
+      because = "at points left out of the fit, the refitted model is not better than the model as "
+                "it was";
+    correction->verdict = PREDICT_TAKE_NEITHER;
+  }
+  if (because == NULL)
+    return;
+  g_free (correction->reason);
+  correction->reason = g_strdup (because);
+}
