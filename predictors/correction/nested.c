@@ -14,7 +14,7 @@
 #define N_DRAWS      1000u
 
 const char *const predict_candidate_names[PREDICT_N_CANDIDATES] = {
-  "base", "refitted", "quadratic", "kriging", "case_1", "case_2", "case_3", "case_4",
+  "base", "refitted", "quadratic", "kriging", "case_1", "case_2", "case_3", "case_4", "blend",
 };
 
 /* --- Folds --- */
@@ -168,20 +168,142 @@ candidate_values (guint candidate, const PredictCorrectionData *data,
   }
 }
 
-/* --- The choice --- */
-
 static bool
 is_compared (const PredictComparison *comparison, guint candidate)
 {
   return comparison->candidates[candidate].left_out != NULL;
 }
 
-/* parts[candidate]: [n] the parts of its loss; weight[n]: how often a point counts. */
+/* --- The blend ---
+ *
+ * Of candidates with positive times everywhere, where all observed ones are: by logarithms.  Elsewhere by
+ * the times themselves, of candidates with finite ones. */
+
+#define WEIGHT_SWEEPS 100u
+
+typedef struct {
+  bool logarithms;
+  guint members[PREDICT_N_CANDIDATES], n_members;
+  double *parts[PREDICT_N_CANDIDATES]; /* [n_members][n] their times left out, or logarithms */
+  double *observed;                    /* [n] likewise */
+  double *memory;
+} Blend;
+
+static double
+inner (const Blend *blend, double time_s)
+{
+  return blend->logarithms ? log (time_s) : time_s;
+}
+
+static void
+blend_init (Blend *blend, const PredictComparison *comparison, const PredictCorrectionData *data)
+{
+  uint64_t n = data->train.n;
+
+  blend->memory = g_new (double, n *(PREDICT_N_CANDIDATES + 1));
+  blend->observed = blend->memory + n * PREDICT_N_CANDIDATES;
+  blend->logarithms = true;
+  blend->n_members = 0;
+  for (uint64_t point = 0; point < n; point++)
+    blend->logarithms = blend->logarithms && data->train_observed[point] > 0;
+  for (uint64_t point = 0; point < n; point++)
+    blend->observed[point] = inner (blend, data->train_observed[point]);
+  for (guint at = PREDICT_CANDIDATE_REFITTED; at < PREDICT_CANDIDATE_BLEND; at++) {
+    const PredictCandidate *candidate = &comparison->candidates[at];
+    double *part = blend->memory + n * blend->n_members;
+    bool usable = candidate->left_out != NULL;
+
+    for (uint64_t point = 0; point < n && usable; point++) {
+      part[point] = inner (blend, candidate->left_out[point]);
+      usable = isfinite (part[point]);
+    }
+    for (uint64_t point = 0; candidate->test_times && point < data->test.n && usable; point++)
+      usable = isfinite (inner (blend, candidate->test_times[point]));
+    if (!usable)
+      continue;
+    blend->parts[blend->n_members] = part;
+    blend->members[blend->n_members++] = at;
+  }
+}
+
+/* weights[n_members]: of least squares at the points outside of fold `number`, by moving weight
+ * between two members as long as that helps. */
+static void
+blend_weights (const Blend *blend, uint64_t n, const uint32_t *fold, uint32_t number,
+               double *weights)
+{
+  for (guint at = 0; at < blend->n_members; at++)
+    weights[at] = 1.0 / blend->n_members;
+  for (guint sweep = 0; sweep < WEIGHT_SWEEPS; sweep++)
+    for (guint a = 0; a < blend->n_members; a++)
+      for (guint b = 0; b < a; b++) {
+        double squares = 0, products = 0, moved;
+
+        for (uint64_t point = 0; point < n; point++) {
+          double rest = blend->observed[point],
+                 slope = blend->parts[a][point] - blend->parts[b][point];
+
+          if (fold[point] == number)
+            continue;
+          for (guint at = 0; at < blend->n_members; at++)
+            rest -= weights[at] * blend->parts[at][point];
+          squares += slope * slope;
+          products += slope * rest;
+        }
+        moved = squares > 0 ? fmin (fmax (products / squares, -weights[a]), weights[b]) : 0;
+        weights[a] += moved;
+        weights[b] -= moved;
+      }
+}
+
+/* Adds the blend to the candidates.  The surfaces have positive times everywhere, so that it has
+ * members. */
+static void
+add_blend (PredictComparison *comparison, const PredictCorrectionData *data, const uint32_t *fold)
+{
+  PredictCandidate *made = &comparison->candidates[PREDICT_CANDIDATE_BLEND];
+  uint64_t n = data->train.n;
+  double weights[PREDICT_N_CANDIDATES];
+  Blend blend;
+
+  blend_init (&blend, comparison, data);
+  made->left_out = g_new0 (double, n);
+  for (uint32_t number = 0; number < comparison->n_folds; number++) {
+    blend_weights (&blend, n, fold, number, weights);
+    for (uint64_t point = 0; point < n; point++)
+      if (fold[point] == number)
+        for (guint at = 0; at < blend.n_members; at++)
+          made->left_out[point] += weights[at] * blend.parts[at][point];
+  }
+  for (uint64_t point = 0; blend.logarithms && point < n; point++)
+    made->left_out[point] = exp (made->left_out[point]);
+  blend_weights (&blend, n, fold, comparison->n_folds, weights); /* no point is left out */
+  for (guint at = 0; at < blend.n_members; at++)
+    comparison->weights[blend.members[at]] = weights[at];
+  if (data->test.n > 0) {
+    made->test_times = g_new0 (double, data->test.n);
+    for (uint64_t point = 0; point < data->test.n; point++) {
+      for (guint at = 0; at < blend.n_members; at++)
+        made->test_times[point] +=
+            weights[at] *
+            inner (&blend, comparison->candidates[blend.members[at]].test_times[point]);
+      if (blend.logarithms)
+        made->test_times[point] = exp (made->test_times[point]);
+    }
+  }
+  g_free (blend.memory);
+}
+
+/* --- The choice --- */
+
+/* The blend, unless another one's loss is clearly less: the loss of n points is known to about 1 / sqrt
+ * (2 n) of it, and what is chosen by less than that loses where the blend would have been near the best.
+ * parts[candidate]: [n] the parts of its loss; weight[n]: how often a point counts. */
 static guint
 choose (const PredictComparison *comparison, double *const *parts, const uint32_t *weight,
-        uint64_t n)
+        uint64_t n, PredictLoss loss)
 {
-  double least = INFINITY;
+  double least = INFINITY, share = 1 - 1 / sqrt (2 * (double) n), of_blend = INFINITY;
   guint chosen = PREDICT_CANDIDATE_BASE;
 
   for (guint candidate = 0; candidate < PREDICT_N_CANDIDATES; candidate++) {
@@ -196,8 +318,11 @@ choose (const PredictComparison *comparison, double *const *parts, const uint32_
       least = sum;
       chosen = candidate;
     }
+    of_blend = sum; /* it is the last one */
   }
-  return chosen;
+  if (loss != PREDICT_LOSS_MAPE)
+    share *= share; /* parts are squares */
+  return isfinite (of_blend) && least >= share * of_blend ? PREDICT_CANDIDATE_BLEND : chosen;
 }
 
 /* The loss of the choice at points that it was not made by. */
@@ -217,7 +342,7 @@ loss_of_choice (const PredictComparison *comparison, double *const *parts, uint6
     memset (weight, 0, n * sizeof *weight);
     for (uint64_t point = 0; point < n; point++)
       weight[base_random_below (&random, n)]++;
-    chosen = choose (comparison, parts, weight, n);
+    chosen = choose (comparison, parts, weight, n, settings->loss);
     for (uint64_t point = 0; point < n; point++)
       if (weight[point] == 0) {
         sum += parts[chosen][point];
@@ -245,12 +370,13 @@ step (Steps *steps)
     steps->progress (steps->data, (double) ++steps->n_done / steps->n);
 }
 
+/* fold[n]: where each point is left out. */
 static gboolean
 leave_out (PredictComparison *comparison, const PredictCorrectionData *data,
-           const PredictCorrectionSettings *settings, Steps *steps, GError **error)
+           const PredictCorrectionSettings *settings, uint32_t *fold, Steps *steps, GError **error)
 {
   uint64_t n = data->train.n;
-  g_autofree uint32_t *group = g_new (uint32_t, n), *fold = g_new (uint32_t, n);
+  g_autofree uint32_t *group = g_new (uint32_t, n);
   g_autofree double *values = g_new (double, n);
   BaseRandom random = base_random_stream (settings->seed, FOLD_STREAM);
   uint32_t n_groups = group_points (data, group);
@@ -266,7 +392,7 @@ leave_out (PredictComparison *comparison, const PredictCorrectionData *data,
 
     part_init (&others, data, fold, number, false);
     part_init (&inside, data, fold, number, true);
-    for (guint candidate = 0; candidate < PREDICT_N_CANDIDATES; candidate++) {
+    for (guint candidate = 0; candidate < PREDICT_CANDIDATE_BLEND; candidate++) {
       if (!is_compared (comparison, candidate))
         continue;
       if (!candidate_values (candidate, &others.data, settings, NULL, &inside.data.train, values,
@@ -288,7 +414,7 @@ at_test_points (PredictComparison *comparison, const PredictCorrectionData *data
 {
   uint64_t n = data->test.n;
 
-  for (guint at = 0; at < PREDICT_N_CANDIDATES; at++) {
+  for (guint at = 0; at < PREDICT_CANDIDATE_BLEND; at++) {
     PredictCandidate *candidate = &comparison->candidates[at];
     const PredictCorrection *known =
         at >= PREDICT_CANDIDATE_CASES ? corrections[at - PREDICT_CANDIDATE_CASES] : NULL;
@@ -298,11 +424,6 @@ at_test_points (PredictComparison *comparison, const PredictCorrectionData *data
     candidate->test_times = g_new (double, n);
     if (!candidate_values (at, data, settings, known, &data->test, candidate->test_times, error))
       return FALSE;
-    candidate->test = (PredictErrors){
-      predict_loss (PREDICT_LOSS_LOG_RMSE, data->test_observed, candidate->test_times, n),
-      predict_loss (PREDICT_LOSS_RMSE, data->test_observed, candidate->test_times, n),
-      predict_loss (PREDICT_LOSS_MAPE, data->test_observed, candidate->test_times, n),
-    };
   }
   return TRUE;
 }
@@ -315,7 +436,7 @@ predict_compare (const PredictCorrectionData *data, const PredictCorrectionSetti
   g_autoptr (PredictComparison) comparison = g_new0 (PredictComparison, 1);
   uint64_t n = data->train.n;
   g_autofree double *memory = g_new (double, n *PREDICT_N_CANDIDATES);
-  g_autofree uint32_t *once = g_new (uint32_t, n);
+  g_autofree uint32_t *once = g_new (uint32_t, n), *fold = g_new (uint32_t, n);
   double *parts[PREDICT_N_CANDIDATES];
   Steps steps = { progress, progress_data, 0, 0 };
 
@@ -326,14 +447,17 @@ predict_compare (const PredictCorrectionData *data, const PredictCorrectionSetti
 
     candidate->nested = (double) NAN;
     candidate->test = (PredictErrors){ NAN, NAN, NAN };
+    if (at == PREDICT_CANDIDATE_BLEND)
+      continue;
     if (at < PREDICT_CANDIDATE_CASES || corrections[at - PREDICT_CANDIDATE_CASES] != NULL) {
       candidate->left_out = g_new (double, n);
       steps.n += n_folds;
     }
   }
-  if (!leave_out (comparison, data, settings, &steps, error) ||
+  if (!leave_out (comparison, data, settings, fold, &steps, error) ||
       !at_test_points (comparison, data, settings, corrections, error))
     return NULL;
+  add_blend (comparison, data, fold);
   for (uint64_t point = 0; point < n; point++)
     once[point] = 1;
   for (guint at = 0; at < PREDICT_N_CANDIDATES; at++) {
@@ -346,8 +470,15 @@ predict_compare (const PredictCorrectionData *data, const PredictCorrectionSetti
       parts[at][point] = correction_point_loss (settings->loss, data->train_observed[point],
                                                 candidate->left_out[point]);
     candidate->nested = correction_points_loss (settings->loss, parts[at], n);
+    if (data->test.n > 0)
+      candidate->test = (PredictErrors){
+        predict_loss (PREDICT_LOSS_LOG_RMSE, data->test_observed, candidate->test_times,
+                      data->test.n),
+        predict_loss (PREDICT_LOSS_RMSE, data->test_observed, candidate->test_times, data->test.n),
+        predict_loss (PREDICT_LOSS_MAPE, data->test_observed, candidate->test_times, data->test.n),
+      };
   }
-  comparison->chosen = (PredictCandidateKind) choose (comparison, parts, once, n);
+  comparison->chosen = (PredictCandidateKind) choose (comparison, parts, once, n, settings->loss);
   comparison->chosen_nested = loss_of_choice (comparison, parts, n, settings);
   return g_steal_pointer (&comparison);
 }

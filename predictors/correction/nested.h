@@ -9,7 +9,9 @@
  * are in the same fifth.
  *
  * In this way all candidates are judged alike: the model as it was, refitted, the two surfaces
- * (surface.h) and a term of any case.  The one with the least loss is chosen.  That choice saw all
+ * (surface.h), a term of any case, and a blend of all but the first: the geometric mean of their times
+ * with weights that fit the times left out (Breiman, Stacked regressions, 1996), found without the fold
+ * that is predicted.  The blend is chosen, unless another one's loss is less by more than chance.  That choice saw all
  * points; what it costs is found by drawing points with repetition: the choice is made by those drawn
  * and judged by the others (Tsamardinos, Greasidou and Borboudakis 2018). */
 #pragma once
@@ -25,10 +27,11 @@ typedef enum {
   PREDICT_CANDIDATE_QUADRATIC,
   PREDICT_CANDIDATE_KRIGING,
   PREDICT_CANDIDATE_CASES, /* the first of PREDICT_N_CASES */
-  PREDICT_N_CANDIDATES = PREDICT_CANDIDATE_CASES + PREDICT_N_CASES
+  PREDICT_CANDIDATE_BLEND = PREDICT_CANDIDATE_CASES + PREDICT_N_CASES,
+  PREDICT_N_CANDIDATES
 } PredictCandidateKind;
 
-/* "base", "refitted", "quadratic", "kriging", "case_1" ... "case_4". */
+/* "base", "refitted", "quadratic", "kriging", "case_1" ... "case_4", "blend". */
 extern const char *const predict_candidate_names[PREDICT_N_CANDIDATES];
 
 typedef struct {
@@ -40,9 +43,10 @@ typedef struct {
 
 typedef struct {
   PredictCandidate candidates[PREDICT_N_CANDIDATES];
+  double weights[PREDICT_CANDIDATE_BLEND]; /* of the blend; they are not negative and sum to 1 */
   guint n_folds;
-  PredictCandidateKind chosen; /* the least nested loss, the simpler one of equals */
-  double chosen_nested;        /* with the cost of the choice */
+  PredictCandidateKind chosen;
+  double chosen_nested; /* with the cost of the choice */
 } PredictComparison;
 
 /* corrections[]: of the cases that are compared, what predict_correct() made of all points; NULL: not

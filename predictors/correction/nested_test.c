@@ -147,7 +147,7 @@ test_always_defined (void)
   }
 }
 
-/* The law of the points is a quadratic surface, and no scale of x. */
+/* The law of the points is a quadratic surface, and no scale of x: the blend is hardly anything else. */
 static void
 test_choice (void)
 {
@@ -158,7 +158,10 @@ test_choice (void)
   make_points (&f, 5, 0.1);
   prepare (&f, "variable x, p\nparameter a 1 [1e-3, 1e3] log\ntime = a*x\n", N);
   comparison = compare (&f, &settings, 2, 5);
-  g_assert_cmpint (comparison->chosen, ==, PREDICT_CANDIDATE_QUADRATIC);
+  g_assert_cmpint (comparison->chosen, ==, PREDICT_CANDIDATE_BLEND);
+  g_assert_cmpfloat (comparison->weights[PREDICT_CANDIDATE_QUADRATIC] +
+                         comparison->weights[PREDICT_CANDIDATE_KRIGING],
+                     >, 0.9);
   g_assert_cmpfloat (comparison->candidates[PREDICT_CANDIDATE_QUADRATIC].nested, <, 0.1);
   g_assert_cmpfloat (comparison->candidates[PREDICT_CANDIDATE_REFITTED].nested, >, 0.5);
   /* A choice that is clear costs nothing to speak of. */
@@ -168,6 +171,30 @@ test_choice (void)
   for (guint at = 0; at < PREDICT_N_CANDIDATES; at++)
     g_assert_true (comparison->candidates[at].nested == again->candidates[at].nested ||
                    isnan (comparison->candidates[at].nested));
+  predict_base_model_free (f.model);
+}
+
+/* Without noise a surface is clearly better than a blend with what is wrong. */
+static void
+test_exact_law (void)
+{
+  PredictCorrectionSettings settings = small_settings (PREDICT_LOSS_LOG_RMSE);
+  g_autoptr (PredictComparison) comparison = NULL;
+  double sum = 0;
+  Fixture f;
+
+  make_points (&f, 5, 0);
+  for (guint at = 0; at < N; at++)
+    f.memory[2 * N + at] = 3 * f.memory[at];
+  prepare (&f, "variable x, p\nparameter a 1 [1e-3, 1e3] log\ntime = a*x\n", N);
+  comparison = compare (&f, &settings, 0, 5);
+  g_assert_cmpfloat (comparison->candidates[PREDICT_CANDIDATE_REFITTED].nested, <, 1e-8);
+  g_assert_cmpfloat (comparison->candidates[comparison->chosen].nested, <, 1e-4);
+  for (guint at = 0; at < PREDICT_CANDIDATE_BLEND; at++) {
+    g_assert_cmpfloat (comparison->weights[at], >=, 0);
+    sum += comparison->weights[at];
+  }
+  g_assert_cmpfloat_with_epsilon (sum, 1, 1e-12);
   predict_base_model_free (f.model);
 }
 
@@ -231,6 +258,7 @@ main (int argc, char **argv)
   g_test_add_func ("/predictors/nested/mean-of-others", test_mean_of_others);
   g_test_add_func ("/predictors/nested/always-defined", test_always_defined);
   g_test_add_func ("/predictors/nested/choice", test_choice);
+  g_test_add_func ("/predictors/nested/exact-law", test_exact_law);
   g_test_add_func ("/predictors/nested/test-points", test_test_points);
   g_test_add_func ("/predictors/nested/review", test_review);
   return g_test_run ();
