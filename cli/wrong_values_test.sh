@@ -108,6 +108,7 @@ wrong () {
     *:--levels) echo "'' x 0 -1 2,x 1,2,3" ;;
     *:--budget) echo "'' x 0 -1 nan 0s -1s s" ;;
     correct:--case) echo "$whole 0 5 -1" ;;
+    correct:--nested) echo "$whole 1 -1" ;;
     rank:--case) echo "'' 0 99 nonsense" ;;
     *:--sizes) echo "'' x 0 -1 1,x 1,,2 1e400" ;;
     *:--collectives) echo "$word bcast bcast: bcast:x bcast:0 nonsense:4" ;;
