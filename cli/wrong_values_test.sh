@@ -125,7 +125,7 @@ wrong () {
     rank:--by | aggregate:--by) echo "$word" ;;
     validate:--only) echo "$word" ;;
     *:--output | *:--links | *:--report | *:--timeline | *:--hosts | *:--store | *:--model | *:--from | \
-      *:--measured | *:--test | *:--refitted | *:--points | *:--ipc | *:--samples | *:--power | *:--table | \
+      *:--measured | *:--test | *:--refitted | *:--chosen | *:--points | *:--ipc | *:--samples | *:--power | *:--table | \
       *:--rankfile | *:--hostfile | *:--slurm | *:--node | *:--times | *:--details | *:--xc30 | \
       *:--checkpoint | *:--resume | *:--runs) echo "-" ;;
     *:--limit) echo "'' x 0 -1 nan inf 1e400" ;;

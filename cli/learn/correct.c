@@ -370,7 +370,7 @@ typedef struct {
   CliTalkOptions talk;
   CliLearningOptions learning;
   char *model, *observed, *from, *measured, *features, *test, *mode, *loss, *functions, *output;
-  char *points, *refitted;
+  char *points, *refitted, *chosen;
   char **ranges;
   int number, n_trials, n_threads, population, generations, n_folds;
   guint folds; /* after check_options(); 0: nothing is left out; FOLDS_BY_POINTS */
@@ -396,6 +396,7 @@ options_clear (Options *options)
   g_free (options->output);
   g_free (options->points);
   g_free (options->refitted);
+  g_free (options->chosen);
   g_free (options->ops);
   g_strfreev (options->ranges);
 }
@@ -458,6 +459,9 @@ add_options (GOptionContext *context, Options *options)
       NULL },
     { "refitted", 0, 0, G_OPTION_ARG_FILENAME, &options->refitted,
       "Write the model with its parameters fitted, without a term", "FILE" },
+    { "chosen", 0, 0, G_OPTION_ARG_FILENAME, &options->chosen,
+      "Write what is chosen by errors at points left out, a surface or a blend too, as a model file",
+      "FILE" },
     { "points", 0, 0, G_OPTION_ARG_FILENAME, &options->points,
       "Write every point with its times: observed, of the model, of the mended model (CSV)",
       "FILE" },
@@ -558,6 +562,8 @@ check_options (Options *options, const char *train, PredictCorrectionSettings *s
     return cli_refuse (error, "--nested: 0 or at least 2 folds");
   if (options->compare && options->folds == 0)
     return cli_refuse (error, "--compare needs folds: not --nested 0");
+  if (options->chosen != NULL && options->folds == 0)
+    return cli_refuse (error, "--chosen needs folds: not --nested 0");
   if (options->functions != NULL)
     options->ops = parse_functions (options->functions, &settings->n_functions, error);
   settings->functions = options->ops;
@@ -709,6 +715,12 @@ correct (const PredictCorrectionData *data, const PredictCorrectionSettings *set
 
   if (done && comparison != NULL)
     predict_comparison_review (comparison, settings->number, *asked);
+  if (done && options->chosen != NULL) {
+    g_autofree char *text = predict_comparison_text (
+        comparison, data, settings, (const PredictCorrection *const *) made, error);
+
+    done = text != NULL && cli_outfile_write (options->chosen, text, error);
+  }
   done = done && report (data, settings, options, *asked, comparison, error);
   for (guint at = 0; at < PREDICT_N_CASES; at++)
     predict_correction_free (made[at]);

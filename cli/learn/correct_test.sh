@@ -88,6 +88,15 @@ correct noise.csv --model both.model --observed t --nested 1
 refused "one fold" 2 '--nested: 0 or at least 2'
 correct noise.csv --model both.model --observed t --nested 0 --compare
 refused "a comparison without folds" 2 '--compare needs folds'
+correct noise.csv --model both.model --observed t --nested 0 --chosen x.model
+refused "a choice without folds" 2 '--chosen needs folds'
+# What is chosen is a model, with the times of the column "chosen" of test points.
+correct noise.csv --model both.model --observed t --test noise.csv --points noise.points --chosen chosen.model
+"$hopcast" predict chosen.model noise.csv >predicted.csv 2>>err
+sed 1d predicted.csv | awk -F, '{ print $NF }' >times
+test "$status" = 0 && awk -F, '$1 == "test" { print $6 }' noise.points | paste -d, - times |
+  awk -F, '{ n++; if (!($1 / $2 > 0.9999 && $1 / $2 < 1.0001)) bad = 1 } END { exit bad || n != 24 }'
+verdict $? "the choice as a model" "$(cat err; head -5 times noise.points)"
 
 printf 'n,seconds\n1,3\n2,6.1\n3,9.2\n4,11.9\n' >four.csv
 printf 'variable n\nparameter a 1 [0.1, 10]\ntime = a*n\n' >slope.model

@@ -106,22 +106,26 @@ values_of (const PredictExpression *time, const double *parameters, const Predic
     predict_values (time, points, parameters, workspace, values);
 }
 
-/* correction NULL: no term could be looked for. */
-static void
-term_values (const PredictCorrectionData *data, const PredictCorrectionSettings *settings,
-             const PredictCorrection *correction, const PredictPoints *points, double *values)
+/* The formula of a candidate that is one, borrowed, and its parameters, which the caller frees.  made: of
+ * a case; NULL: no term could be looked for. */
+static const PredictExpression *
+formula_of (guint candidate, const PredictCorrectionData *data,
+            const PredictCorrectionSettings *settings, const PredictCorrection *made,
+            double **parameters)
 {
-  g_autofree double *parameters = NULL;
+  bool searched = candidate >= PREDICT_CANDIDATE_CASES + 2; /* cases 3 and 4 */
 
-  if (correction != NULL && correction->best < correction->n_trials) {
-    const PredictCorrectionTrial *best = &correction->trials[correction->best];
+  if (made != NULL && made->best < made->n_trials) {
+    const PredictCorrectionTrial *best = &made->trials[made->best];
 
-    values_of (best->time, best->parameters, points, values);
-    return;
+    *parameters = predict_base_model_values (data->model);
+    memcpy (*parameters, best->parameters, data->model->n_parameters * sizeof *best->parameters);
+    return best->time;
   }
-  parameters =
-      settings->number > 2 ? refit (data, settings) : predict_base_model_values (data->model);
-  values_of (data->model->time, parameters, points, values);
+  *parameters = candidate == PREDICT_CANDIDATE_REFITTED || searched
+                    ? refit (data, settings)
+                    : predict_base_model_values (data->model);
+  return data->model->time;
 }
 
 static gboolean
@@ -145,27 +149,19 @@ candidate_values (guint candidate, const PredictCorrectionData *data,
   PredictCorrectionSettings of_case = *settings;
   g_autoptr (PredictCorrection) made = NULL;
   g_autofree double *parameters = NULL;
+  const PredictExpression *time;
 
-  switch (candidate) {
-  case PREDICT_CANDIDATE_BASE:
-    parameters = predict_base_model_values (data->model);
-    values_of (data->model->time, parameters, points, values);
-    return TRUE;
-  case PREDICT_CANDIDATE_REFITTED:
-    parameters = refit (data, settings);
-    values_of (data->model->time, parameters, points, values);
-    return TRUE;
-  case PREDICT_CANDIDATE_QUADRATIC:
+  if (candidate == PREDICT_CANDIDATE_QUADRATIC)
     return surface_values (PREDICT_SURFACE_QUADRATIC, data, points, values, error);
-  case PREDICT_CANDIDATE_KRIGING:
+  if (candidate == PREDICT_CANDIDATE_KRIGING)
     return surface_values (PREDICT_SURFACE_KRIGING, data, points, values, error);
-  default:
+  if (candidate >= PREDICT_CANDIDATE_CASES && known == NULL) {
     of_case.number = candidate - PREDICT_CANDIDATE_CASES + 1;
-    if (known == NULL)
-      made = predict_correct (data, &of_case, NULL, NULL, NULL);
-    term_values (data, &of_case, known ? known : made, points, values);
-    return TRUE;
+    known = made = predict_correct (data, &of_case, NULL, NULL, NULL);
   }
+  time = formula_of (candidate, data, settings, known, &parameters);
+  values_of (time, parameters, points, values);
+  return TRUE;
 }
 
 static bool
@@ -523,4 +519,105 @@ predict_comparison_review (const PredictComparison *comparison, guint number,
     return;
   g_free (correction->reason);
   correction->reason = g_strdup (because);
+}
+
+/* --- The choice as a model file --- */
+
+/* A beginning of names that no variable has. */
+static char *
+free_prefix (const PredictBaseModel *model)
+{
+  GString *prefix = g_string_new ("chosen");
+  bool taken = true;
+
+  while (taken) {
+    taken = false;
+    for (uint32_t at = 0; at < model->n_variables; at++)
+      taken = taken || g_str_has_prefix (model->names.variables[at], prefix->str);
+    if (taken)
+      g_string_append_c (prefix, '_');
+  }
+  return g_string_free (prefix, FALSE);
+}
+
+/* The lines that define PREFIX_CANDIDATE. */
+static gboolean
+define_candidate (guint candidate, const PredictCorrectionData *data,
+                  const PredictCorrectionSettings *settings, const PredictCorrection *made,
+                  const char *prefix, GString *text, GError **error)
+{
+  const PredictBaseModel *model = data->model;
+  g_autofree char *name = g_strdup_printf ("%s_%s", prefix, predict_candidate_names[candidate]);
+  g_autofree double *parameters = NULL;
+  g_autofree char *formula = NULL;
+  g_autoptr (PredictExpression) numbers = NULL;
+
+  if (candidate == PREDICT_CANDIDATE_QUADRATIC || candidate == PREDICT_CANDIDATE_KRIGING) {
+    PredictSurfaceKind kind = candidate == PREDICT_CANDIDATE_KRIGING ? PREDICT_SURFACE_KRIGING
+                                                                     : PREDICT_SURFACE_QUADRATIC;
+    g_autoptr (PredictSurface) surface = predict_surface_fit (
+        kind, &data->train, model->n_variables, data->train_observed, NULL, error);
+
+    if (surface != NULL)
+      predict_surface_text (surface, model->names.variables, name, text);
+    return surface != NULL;
+  }
+  numbers = predict_expression_copy (formula_of (candidate, data, settings, made, &parameters));
+  for (uint32_t at = 0; at < numbers->n; at++)
+    if (numbers->steps[at].op == PREDICT_OP_PARAMETER)
+      numbers->steps[at] =
+          (PredictStep){ .op = PREDICT_OP_CONSTANT, .value = parameters[numbers->steps[at].index] };
+  formula = predict_expression_text (numbers, &model->names);
+  g_string_append_printf (text, "%s = %s\n", name, formula);
+  return TRUE;
+}
+
+char *
+predict_comparison_text (const PredictComparison *comparison, const PredictCorrectionData *data,
+                         const PredictCorrectionSettings *settings,
+                         const PredictCorrection *const *corrections, GError **error)
+{
+  const PredictBaseModel *model = data->model;
+  g_autofree char *prefix = free_prefix (model);
+  g_autoptr (GString) text = g_string_new (NULL), time = g_string_new (NULL);
+  g_autoptr (PredictBaseModel) again = NULL;
+  g_autoptr (GError) trouble = NULL;
+  bool blend = comparison->chosen == PREDICT_CANDIDATE_BLEND, logarithms = true;
+
+  for (uint64_t point = 0; point < data->train.n; point++)
+    logarithms = logarithms && data->train_observed[point] > 0;
+  for (uint32_t at = 0; at < model->n_variables; at++)
+    g_string_append_printf (text, "variable %s\n", model->names.variables[at]);
+  for (guint at = 0; at < PREDICT_CANDIDATE_BLEND; at++) {
+    g_autofree char *weight = predict_number_text (comparison->weights[at]);
+    const char *name = predict_candidate_names[at];
+
+    if (blend ? !(comparison->weights[at] > 0) : at != comparison->chosen)
+      continue;
+    if (!define_candidate (at, data, settings,
+                           at >= PREDICT_CANDIDATE_CASES ? corrections[at - PREDICT_CANDIDATE_CASES]
+                                                         : NULL,
+                           prefix, text, error))
+      return NULL;
+    if (time->len > 0)
+      g_string_append (time, " + ");
+    if (!blend)
+      g_string_append_printf (time, "%s_%s", prefix, name);
+    else if (logarithms)
+      g_string_append_printf (time, "%s*log(%s_%s)", weight, prefix, name);
+    else
+      g_string_append_printf (time, "%s*%s_%s", weight, prefix, name);
+  }
+  if (blend && logarithms)
+    g_string_append_printf (text, "time = exp(%s)\n", time->str);
+  else
+    g_string_append_printf (text, "time = %s\n", time->str);
+  again = predict_base_model_parse (text->str, "the choice", &trouble);
+  if (again == NULL) {
+    g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_NUMERIC,
+                 "%" G_GUINT64_FORMAT " points are too many for a formula: %s",
+                 (guint64) data->train.n, trouble->message);
+    return NULL;
+  }
+  return g_string_free (g_steal_pointer (&text), FALSE);
 }

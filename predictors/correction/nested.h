@@ -65,3 +65,11 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (PredictComparison, predict_comparison_free)
  * ones, and a term or a refitted model that is not better by them is not taken. */
 void predict_comparison_review (const PredictComparison *comparison, guint number,
                                 PredictCorrection *correction);
+
+/* What was chosen, learned from all points, as a model file of the variables alone: formulas with their
+ * numbers, a surface or a blend as definitions.  Arguments as those of predict_compare().  The caller frees.
+ * NULL and *error (PREDICT_ERROR_NUMERIC): kriging of so many points is too long for a formula. */
+char *
+predict_comparison_text (const PredictComparison *comparison, const PredictCorrectionData *data,
+                         const PredictCorrectionSettings *settings,
+                         const PredictCorrection *const *corrections, GError **error);

@@ -13,6 +13,8 @@
 
 /* --- Coordinates --- */
 
+#define LEAST_SHARE 1e-9 /* of the smallest value that was learned from */
+
 /* Columns that vary, and whether by their logarithms. */
 static void
 find_coordinates (PredictSurface *surface, const PredictPoints *points, uint32_t n_variables)
@@ -44,7 +46,7 @@ find_coordinates (PredictSurface *surface, const PredictPoints *points, uint32_t
     }
     surface->used[at] = variable;
     surface->log_variable[at] = positive;
-    surface->least[at] = least;
+    surface->least[at] = LEAST_SHARE * least;
     surface->mean[at] = sum / n;
     surface->unit[at] = squares > 0 ? sqrt (squares / n) : 1;
     surface->n_used++;
@@ -64,7 +66,7 @@ find_places (const PredictSurface *surface, const PredictPoints *points)
       double value = column[point];
 
       if (surface->log_variable[at])
-        value = predict_log (value > 0 ? value : surface->least[at]);
+        value = predict_log (fmax (value, surface->least[at]));
       places[at * points->n + point] = (value - surface->mean[at]) / surface->unit[at];
     }
   }
@@ -419,4 +421,104 @@ predict_surface_values (const PredictSurface *surface, const PredictPoints *poin
 
     values[point] = surface->log_time ? predict_exp (value) : value;
   }
+}
+
+/* --- As a formula --- */
+
+static void
+append_number (GString *text, double value)
+{
+  g_autofree char *number = predict_number_text (value);
+
+  g_string_append_printf (text, value < 0 ? "(%s)" : "%s", number);
+}
+
+/* " + FACTOR*" of what follows. */
+static void
+append_factor (GString *text, double factor)
+{
+  g_string_append (text, " + ");
+  append_number (text, factor);
+  g_string_append_c (text, '*');
+}
+
+/* Constant and terms, each less its mean. */
+static void
+append_quadratic (const PredictSurface *surface, const char *name, GString *text)
+{
+  const PredictLinear *linear = surface->linear;
+  guint term = surface->n_used;
+
+  append_number (text, linear->constant);
+  for (uint32_t a = 0; a < surface->n_used; a++) {
+    append_factor (text, linear->coefficients[a]);
+    g_string_append_printf (text, "(%s_x%u - ", name, a + 1);
+    append_number (text, linear->means[a]);
+    g_string_append_c (text, ')');
+    for (uint32_t b = a; b < surface->n_used; b++, term++) {
+      append_factor (text, linear->coefficients[term]);
+      g_string_append_printf (text, "(%s_x%u*%s_x%u - ", name, a + 1, name, b + 1);
+      append_number (text, linear->means[term]);
+      g_string_append_c (text, ')');
+    }
+  }
+}
+
+static void
+append_kriging (const PredictSurface *surface, const char *name, GString *text)
+{
+  append_number (text, surface->constant);
+  for (guint at = 0; surface->n_used > 0 && at < surface->n; at++) {
+    append_factor (text, surface->weights[at]);
+    g_string_append_printf (text, "(1 + %s_r%u + %s_r%u^2/3)*exp(-%s_r%u)", name, at + 1, name,
+                            at + 1, name, at + 1);
+  }
+}
+
+/* sqrt(5) times the distance from each point. */
+static void
+append_distances (const PredictSurface *surface, const char *name, GString *text)
+{
+  for (guint at = 0; surface->n_used > 0 && at < surface->n; at++) {
+    g_string_append_printf (text, "%s_r%u = sqrt(0", name, at + 1);
+    for (uint32_t used = 0; used < surface->n_used; used++) {
+      append_factor (text, 5 / (surface->kernel.lengths[used] * surface->kernel.lengths[used]));
+      g_string_append_printf (text, "(%s_x%u - ", name, used + 1);
+      append_number (text, surface->places[used * surface->n + at]);
+      g_string_append (text, ")^2");
+    }
+    g_string_append (text, ")\n");
+  }
+}
+
+void
+predict_surface_text (const PredictSurface *surface, const char *const *variables, const char *name,
+                      GString *text)
+{
+  for (uint32_t at = 0; at < surface->n_used; at++) {
+    g_string_append_printf (text, "%s_x%u = (", name, at + 1);
+    if (surface->log_variable[at]) {
+      g_string_append_printf (text, "log(max(%s, ", variables[surface->used[at]]);
+      append_number (text, surface->least[at]);
+      g_string_append (text, "))");
+    } else
+      g_string_append (text, variables[surface->used[at]]);
+    g_string_append (text, " - ");
+    append_number (text, surface->mean[at]);
+    g_string_append (text, ")/");
+    append_number (text, surface->unit[at]);
+    g_string_append_c (text, '\n');
+  }
+  if (surface->kind == PREDICT_SURFACE_KRIGING)
+    append_distances (surface, name, text);
+  g_string_append_printf (text, "%s = %smin(max(", name, surface->log_time ? "exp(" : "(");
+  if (surface->kind == PREDICT_SURFACE_KRIGING)
+    append_kriging (surface, name, text);
+  else
+    append_quadratic (surface, name, text);
+  g_string_append (text, ", ");
+  append_number (text, surface->low);
+  g_string_append (text, "), ");
+  append_number (text, surface->high);
+  g_string_append (text, "))\n");
 }

@@ -31,10 +31,10 @@ typedef struct {
 /* Read-only for callers. */
 typedef struct {
   PredictSurfaceKind kind;
-  uint32_t n_used;     /* variables that vary */
-  uint32_t *used;      /* [n_used] their columns */
-  bool *log_variable;  /* [n_used] */
-  double *least;       /* [n_used] the smallest value of a column */
+  uint32_t n_used;    /* variables that vary */
+  uint32_t *used;     /* [n_used] their columns */
+  bool *log_variable; /* [n_used] */
+  double *least; /* [n_used] of a variable with a logarithm: smaller values count as this one */
   double *mean, *unit; /* [n_used] of the (logarithms of) values */
   bool log_time;
   double low, high; /* where values end */
@@ -59,7 +59,12 @@ predict_surface_fit (PredictSurfaceKind kind, const PredictPoints *points, uint3
 void predict_surface_free (PredictSurface *surface);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (PredictSurface, predict_surface_free)
 
-/* values[points->n], finite; a variable that is not positive where its logarithm is needed counts as the
- * smallest one that was learned from. */
+/* values[points->n], finite; a variable whose logarithm is needed is at least a billionth of the smallest
+ * value that was learned from. */
 void
 predict_surface_values (const PredictSurface *surface, const PredictPoints *points, double *values);
+
+/* Lines of a model file (base_model.h) that define `name` as the surface, and other names that begin
+ * with it, of variables[] (names of the columns); appended to `text`. */
+void predict_surface_text (const PredictSurface *surface, const char *const *variables,
+                           const char *name, GString *text);
