@@ -458,7 +458,8 @@ judge_outcome (const CorrectionProblem *problem, PredictCorrection *correction)
                    "range of the variables";
   correction->base_folds = correction_points_loss (loss, base, n);
   correction->refitted_folds = correction_points_loss (loss, refitted, n);
-  correction->corrected_folds = best ? correction_points_loss (loss, best->points_loss, n) : (double) NAN;
+  correction->corrected_folds =
+      best ? correction_points_loss (loss, best->points_loss, n) : (double) NAN;
   if (no_term == NULL) {
     correction->verdict = PREDICT_TAKE_TERM;
     correction->reason =
