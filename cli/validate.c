@@ -143,9 +143,9 @@ static gboolean
 choose (const char *name, bool has_stores, const ValidationSuite **suites,
         const ValidationSuite *const **chosen, GError **error)
 {
-  static const ValidationSuite *const others[] = { &validation_modern, &validation_modern_full,
-                                                   &validation_sc13, &validation_sensitivity,
-                                                   &validation_shrink };
+  static const ValidationSuite *const others[] = { &validation_modern,      &validation_modern_full,
+                                                   &validation_evh1,        &validation_sc13,
+                                                   &validation_sensitivity, &validation_shrink };
   const char *names[10] = { NULL };
   bool reads_stores;
   guint n = 0;
@@ -224,9 +224,9 @@ cli_validate (int argc, char **argv, GError **error)
 {
   static const char *const names[] = { "SUITE", NULL };
   g_autoptr (GOptionContext) context = cli_context_new (
-      "[bgq|infiniband|aggregation|modern|modern-full|sc13|sensitivity|shrink]",
+      "[bgq|infiniband|aggregation|modern|modern-full|evh1|sc13|sensitivity|shrink]",
       "Repeats published measurements in simulation and compares: bgq, those of Blue Gene/Q; "
-      "infiniband, those of InfiniBand clusters; aggregation, what a paper on task aggregation claims; modern, benchmarks on clusters of today, in minutes; modern-full, all sizes of them, in hours; sc13, how well counters predict which mapping is "
+      "infiniband, those of InfiniBand clusters; aggregation, what a paper on task aggregation claims; modern, benchmarks on clusters of today, in minutes; modern-full, all sizes of them, in hours; evh1, what a paper on correcting a model claims, with a stand-in for its lost data; sc13, how well counters predict which mapping is "
       "fast, from finished studies; sensitivity, whether intervals and rankings of replicas hold, likewise; shrink, what shrunk messages are off by, in hours. Exit status 1 when one differs; a claim of sc13 whose study is not among the stores is not run.");
   g_auto (CliFormatOptions) format = { 0 };
   g_auto (GStrv) only = NULL, stores = NULL;

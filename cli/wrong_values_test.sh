@@ -108,6 +108,7 @@ wrong () {
     *:--levels) echo "'' x 0 -1 2,x 1,2,3" ;;
     *:--budget) echo "'' x 0 -1 nan 0s -1s s" ;;
     correct:--case) echo "$whole 0 5 -1" ;;
+    correct:--nested) echo "$whole 1 -1" ;;
     rank:--case) echo "'' 0 99 nonsense" ;;
     *:--sizes) echo "'' x 0 -1 1,x 1,,2 1e400" ;;
     *:--collectives) echo "$word bcast bcast: bcast:x bcast:0 nonsense:4" ;;
@@ -124,7 +125,7 @@ wrong () {
     rank:--by | aggregate:--by) echo "$word" ;;
     validate:--only) echo "$word" ;;
     *:--output | *:--links | *:--report | *:--timeline | *:--hosts | *:--store | *:--model | *:--from | \
-      *:--measured | *:--test | *:--refitted | *:--points | *:--ipc | *:--samples | *:--power | *:--table | \
+      *:--measured | *:--test | *:--refitted | *:--chosen | *:--points | *:--ipc | *:--samples | *:--power | *:--table | \
       *:--rankfile | *:--hostfile | *:--slurm | *:--node | *:--times | *:--details | *:--xc30 | \
       *:--checkpoint | *:--resume | *:--runs) echo "-" ;;
     *:--limit) echo "'' x 0 -1 nan inf 1e400" ;;

@@ -50,7 +50,7 @@ sim/node:
 sim/net: node replay
 sim/replay: collective net node
 predictors/aggregation: table formula model scoring
-predictors/correction: formula forest scoring
+predictors/correction: table model formula forest scoring
 predictors/forest: table model scoring
 predictors/formula: table model forest scoring
 predictors/group:

@@ -62,6 +62,8 @@ extern const ValidationSuite validation_bgq, validation_infiniband, validation_a
 extern const ValidationSuite validation_sc13, validation_sensitivity;
 /* Some minutes of a core; the full one, all sizes and more ranks, hours. */
 extern const ValidationSuite validation_modern, validation_modern_full;
+/* The procedure of a paper on a stand-in for its data: two minutes of a core. */
+extern const ValidationSuite validation_evh1;
 /* Takes up to two hours of two cores. */
 extern const ValidationSuite validation_shrink;
 

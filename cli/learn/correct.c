@@ -9,7 +9,7 @@
 #include "cli/print/output.h"
 #include "cli/print/progress.h"
 #include "cli/print/terminal.h"
-#include "predictors/correction/correction.h"
+#include "predictors/correction/nested.h"
 #include "predictors/formula/base_model.h"
 #include "predictors/scoring/feature_sets.h"
 #include "predictors/table/table.h"
@@ -142,7 +142,8 @@ typedef struct {
   const PredictCorrectionData *data;
   const PredictCorrectionSettings *settings;
   const PredictCorrection *correction;
-  const PredictCorrectionTrial *best; /* NULL: no trial found a term */
+  const PredictCorrectionTrial *best;  /* NULL: no trial found a term */
+  const PredictComparison *comparison; /* NULL: nothing was left out */
 } Correction;
 
 /* An undefined error is null. */
@@ -226,6 +227,35 @@ add_trial (JsonBuilder *builder, const PredictBaseModel *model, const PredictCor
   json_builder_end_object (builder);
 }
 
+/* Losses at points left out of the whole procedure, and where there are test points the errors there. */
+static void
+add_comparison (JsonBuilder *builder, const Correction *shown)
+{
+  const PredictComparison *comparison = shown->comparison;
+  bool has_test = shown->data->test.n > 0;
+
+  for (guint test = 0; test < (has_test ? 2 : 1); test++) {
+    cli_begin_object (builder, test ? "nested_test_log_rmse" : "nested");
+    for (guint at = 0; at < PREDICT_N_CANDIDATES; at++) {
+      const PredictCandidate *candidate = &comparison->candidates[at];
+
+      if (candidate->left_out != NULL)
+        add_error (builder, predict_candidate_names[at],
+                   test ? candidate->test.log_rmse : candidate->nested);
+    }
+    if (!test)
+      cli_add_integer (builder, "folds", comparison->n_folds);
+    json_builder_end_object (builder);
+  }
+  cli_begin_object (builder, "blend_weights");
+  for (guint at = PREDICT_CANDIDATE_REFITTED; at < PREDICT_CANDIDATE_BLEND; at++)
+    if (comparison->candidates[at].left_out != NULL)
+      cli_add_number (builder, predict_candidate_names[at], comparison->weights[at]);
+  json_builder_end_object (builder);
+  cli_add_string (builder, "chosen", predict_candidate_names[comparison->chosen]);
+  add_error (builder, "chosen_nested", comparison->chosen_nested);
+}
+
 /* Errors before and after, the formula (infix, LaTeX, C), parameters, the count of better trials; in
  * JSON each trial as well.  The verdict is last, where a reader looks first. */
 static void
@@ -282,6 +312,8 @@ correction_print (FILE *out, const Correction *shown, CliFormat format)
   add_error (builder, "refitted", correction->refitted_folds);
   add_error (builder, "corrected", correction->corrected_folds);
   json_builder_end_object (builder);
+  if (shown->comparison != NULL)
+    add_comparison (builder, shown);
   cli_add_string (builder, "verdict", verdicts[correction->verdict]);
   cli_add_string (builder, "reason", correction->reason);
   json_builder_end_object (builder);
@@ -289,11 +321,16 @@ correction_print (FILE *out, const Correction *shown, CliFormat format)
   cli_print_record (out, record, format);
 }
 
-/* CSV: set, point, observed, original, corrected (empty when there is no corrected model). */
+/* CSV: set, point, observed, original, corrected (empty when there is no corrected model), and of a
+ * comparison the time of the chosen candidate: at points to learn from the one with the point left
+ * out. */
 static void
-print_points (FILE *out, const char *set, const Correction *shown, const PredictPoints *points,
-              const double *observed)
+print_points (FILE *out, bool test, const Correction *shown)
 {
+  const PredictPoints *points = test ? &shown->data->test : &shown->data->train;
+  const double *observed = test ? shown->data->test_observed : shown->data->train_observed;
+  const PredictComparison *comparison = shown->comparison;
+  const PredictCandidate *chosen = comparison ? &comparison->candidates[comparison->chosen] : NULL;
   const PredictBaseModel *model = shown->data->model;
   const PredictCorrectionTrial *best = shown->best;
   g_autoptr (PredictWorkspace) workspace = predict_workspace_new ();
@@ -307,23 +344,37 @@ print_points (FILE *out, const char *set, const Correction *shown, const Predict
   predict_values (model->time, points, given, workspace, original);
   if (best != NULL)
     predict_values (best->time, points, best->parameters, workspace, corrected);
-  for (uint64_t point = 0; point < points->n; point++)
-    fprintf (out, "%s,%" G_GUINT64_FORMAT ",%s,%s,%s\n", set, point + 1,
+  for (uint64_t point = 0; point < points->n; point++) {
+    fprintf (out, "%s,%" G_GUINT64_FORMAT ",%s,%s,%s", test ? "test" : "train", point + 1,
              base_decimal_print (a, observed[point]), base_decimal_print (b, original[point]),
              best && isfinite (corrected[point]) ? base_decimal_print (c, corrected[point]) : "");
+    if (chosen != NULL) {
+      double time_s = test ? chosen->test_times[point] : chosen->left_out[point];
+
+      fprintf (out, ",%s", isfinite (time_s) ? base_decimal_print (a, time_s) : "");
+    }
+    fputc ('\n', out);
+  }
 }
 
 /* --- Options --- */
+
+/* Folds that depend on the number of points: few points lose too much with a fifth of them. */
+#define FOLDS_BY_POINTS UINT_MAX
+#define FEW_POINTS      40u
+#define FOLDS_OF_FEW    10u
+#define FOLDS_OF_MANY   5u
 
 typedef struct {
   CliFormatOptions format;
   CliTalkOptions talk;
   CliLearningOptions learning;
   char *model, *observed, *from, *measured, *features, *test, *mode, *loss, *functions, *output;
-  char *points, *refitted;
+  char *points, *refitted, *chosen;
   char **ranges;
-  int number, n_trials, n_threads, population, generations;
-  gboolean anyway;
+  int number, n_trials, n_threads, population, generations, n_folds;
+  guint folds; /* after check_options(); 0: nothing is left out; FOLDS_BY_POINTS */
+  gboolean anyway, compare;
   gint64 seed;
   PredictOp *ops; /* of `functions`, after check_options() */
 } Options;
@@ -345,6 +396,7 @@ options_clear (Options *options)
   g_free (options->output);
   g_free (options->points);
   g_free (options->refitted);
+  g_free (options->chosen);
   g_free (options->ops);
   g_strfreev (options->ranges);
 }
@@ -392,6 +444,12 @@ add_options (GOptionContext *context, Options *options)
       "Formulas in a generation (default: 300; paper: 3000)", "N" },
     { "generations", 0, 0, G_OPTION_ARG_INT, &options->generations,
       "How many follow the first (default: 40; paper: 100)", "N" },
+    { "nested", 0, 0, G_OPTION_ARG_INT, &options->n_folds,
+      "The folds of points that are left out of the whole search, each in turn, to tell its error (default: 5, or 10 of "
+      "up to 40 points; 0: none, which is as many times faster)",
+      "N" },
+    { "compare", 0, 0, G_OPTION_ARG_NONE, &options->compare,
+      "Also the errors, so found, of all four cases", NULL },
     { "seed", 0, 0, G_OPTION_ARG_INT64, &options->seed, "Of all that is random (default: 1)", "N" },
     { "threads", 0, 0, G_OPTION_ARG_INT, &options->n_threads,
       "Trials at a time (default: all processors); the result is the same", "N" },
@@ -401,6 +459,9 @@ add_options (GOptionContext *context, Options *options)
       NULL },
     { "refitted", 0, 0, G_OPTION_ARG_FILENAME, &options->refitted,
       "Write the model with its parameters fitted, without a term", "FILE" },
+    { "chosen", 0, 0, G_OPTION_ARG_FILENAME, &options->chosen,
+      "Write what is chosen by errors at points left out, a surface or a blend too, as a model file",
+      "FILE" },
     { "points", 0, 0, G_OPTION_ARG_FILENAME, &options->points,
       "Write every point with its times: observed, of the model, of the mended model (CSV)",
       "FILE" },
@@ -478,6 +539,7 @@ check_options (Options *options, const char *train, PredictCorrectionSettings *s
     return FALSE;
   *settings = predict_correction_settings ((PredictCorrectionMode) mode);
   settings->n_threads = g_get_num_processors ();
+  options->folds = FOLDS_BY_POINTS;
   if (options->loss)
     settings->loss = (PredictLoss) loss;
   if (options->seed < 0)
@@ -493,8 +555,15 @@ check_options (Options *options, const char *train, PredictCorrectionSettings *s
                     error) ||
       !parse_count ("--generations", options->generations, 1, 1000000, &settings->generations,
                     error) ||
+      !parse_count ("--nested", options->n_folds, 0, 1000, &options->folds, error) ||
       !cli_parse_format (&options->format, error))
     return FALSE;
+  if (options->folds == 1)
+    return cli_refuse (error, "--nested: 0 or at least 2 folds");
+  if (options->compare && options->folds == 0)
+    return cli_refuse (error, "--compare needs folds: not --nested 0");
+  if (options->chosen != NULL && options->folds == 0)
+    return cli_refuse (error, "--chosen needs folds: not --nested 0");
   if (options->functions != NULL)
     options->ops = parse_functions (options->functions, &settings->n_functions, error);
   settings->functions = options->ops;
@@ -527,6 +596,15 @@ tell_advice (const Correction *shown)
                 "hopcast: warning: %s: at the test points, which the verdict ignores, fitting "
                 "the parameters (log_rmse %.4g) is better than the corrected model (%.4g)\n",
                 model->source, correction->refitted_test.log_rmse, best->test.log_rmse);
+  if (shown->comparison != NULL && correction->verdict != PREDICT_TAKE_NEITHER &&
+      (shown->comparison->chosen == PREDICT_CANDIDATE_QUADRATIC ||
+       shown->comparison->chosen == PREDICT_CANDIDATE_KRIGING ||
+       shown->comparison->chosen == PREDICT_CANDIDATE_BLEND))
+    cli_printf (stderr,
+                "hopcast: warning: %s: within the range of the points, what is no formula (%s) "
+                "is off by less (%.4g at points left out) than the verdict's model\n",
+                model->source, predict_candidate_names[shown->comparison->chosen],
+                shown->comparison->candidates[shown->comparison->chosen].nested);
   if (best != NULL && best->brief->n >= data->train.n)
     cli_printf (stderr,
                 "hopcast: warning: %s: a term of %u steps from %" G_GUINT64_FORMAT
@@ -534,22 +612,68 @@ tell_advice (const Correction *shown)
                 model->source, best->brief->n, (guint64) data->train.n);
 }
 
-static gboolean
-correct (const PredictCorrectionData *data, const PredictCorrectionSettings *settings,
-         const Options *options, GError **error)
+/* A part of the whole, for its progress. */
+typedef struct {
+  CliProgress *progress;
+  double from, to;
+} Stage;
+
+static void
+show_stage (void *data, double share)
 {
-  g_autoptr (CliProgress) progress = cli_progress_new (options->talk.quiet);
-  g_autoptr (PredictCorrection) correction =
-      predict_correct (data, settings, cli_progress_share, progress, error);
-  Correction shown = { data, settings, correction, NULL };
+  const Stage *stage = data;
+
+  cli_progress_share (stage->progress, stage->from + (stage->to - stage->from) * share);
+}
+
+/* made[case - 1]: of the case asked for, and with --compare of all; then all is done again with folds left
+ * out, which is folds times the work.  *comparison: NULL without folds. */
+static gboolean
+search (const PredictCorrectionData *data, const PredictCorrectionSettings *settings,
+        const Options *options, PredictCorrection **made, PredictComparison **comparison,
+        GError **error)
+{
+  CliProgress *progress = cli_progress_new (options->talk.quiet);
+  Stage stage = { progress, 0, 0 };
+  guint n_cases = options->compare ? PREDICT_N_CASES : 1, folds = options->folds;
+  gboolean done = TRUE;
+
+  if (folds == FOLDS_BY_POINTS)
+    folds = data->train.n <= FEW_POINTS ? FOLDS_OF_FEW : FOLDS_OF_MANY;
+
+  for (guint number = 1; number <= PREDICT_N_CASES && done; number++) {
+    PredictCorrectionSettings of_case = *settings;
+
+    if (number != settings->number && !options->compare)
+      continue;
+    of_case.number = number;
+    stage.from = stage.to;
+    stage.to += 1.0 / (n_cases * (1 + folds));
+    made[number - 1] = predict_correct (data, &of_case, show_stage, &stage, error);
+    done = made[number - 1] != NULL;
+  }
+  if (done && folds > 0) {
+    stage.from = stage.to;
+    stage.to = 1;
+    *comparison = predict_compare (data, settings, (const PredictCorrection *const *) made, folds,
+                                   show_stage, &stage, error);
+    done = *comparison != NULL;
+  }
+  cli_progress_free (progress);
+  if (!done)
+    g_prefix_error (error, "%s: ", data->model->source);
+  return done;
+}
+
+static gboolean
+report (const PredictCorrectionData *data, const PredictCorrectionSettings *settings,
+        const Options *options, const PredictCorrection *correction,
+        const PredictComparison *comparison, GError **error)
+{
+  Correction shown = { data, settings, correction, NULL, comparison };
   g_autoptr (CliOutfile) points = NULL;
   g_autofree char *refitted = NULL, *text = NULL;
 
-  g_clear_pointer (&progress, cli_progress_free);
-  if (correction == NULL) {
-    g_prefix_error (error, "%s: ", data->model->source);
-    return FALSE;
-  }
   if (correction->best < correction->n_trials)
     shown.best = &correction->trials[correction->best];
   refitted = predict_base_model_text (data->model, correction->refitted);
@@ -559,9 +683,9 @@ correct (const PredictCorrectionData *data, const PredictCorrectionSettings *set
   if (points != NULL) {
     FILE *out = cli_outfile_stream (points);
 
-    fputs ("set,point,observed,original,corrected\n", out);
-    print_points (out, "train", &shown, &data->train, data->train_observed);
-    print_points (out, "test", &shown, &data->test, data->test_observed);
+    fprintf (out, "set,point,observed,original,corrected%s\n", comparison ? ",chosen" : "");
+    print_points (out, false, &shown);
+    print_points (out, true, &shown);
     if (!cli_outfile_commit (points, error))
       return FALSE;
   }
@@ -578,6 +702,29 @@ correct (const PredictCorrectionData *data, const PredictCorrectionSettings *set
                      shown.best != NULL ? " (--anyway writes it all the same)" : "");
   text = predict_correction_text (data->model, shown.best);
   return cli_outfile_write (options->output, text, error);
+}
+
+static gboolean
+correct (const PredictCorrectionData *data, const PredictCorrectionSettings *settings,
+         const Options *options, GError **error)
+{
+  PredictCorrection *made[PREDICT_N_CASES] = { NULL };
+  g_autoptr (PredictComparison) comparison = NULL;
+  PredictCorrection **asked = &made[settings->number - 1];
+  gboolean done = search (data, settings, options, made, &comparison, error);
+
+  if (done && comparison != NULL)
+    predict_comparison_review (comparison, settings->number, *asked);
+  if (done && options->chosen != NULL) {
+    g_autofree char *text = predict_comparison_text (
+        comparison, data, settings, (const PredictCorrection *const *) made, error);
+
+    done = text != NULL && cli_outfile_write (options->chosen, text, error);
+  }
+  done = done && report (data, settings, options, *asked, comparison, error);
+  for (guint at = 0; at < PREDICT_N_CASES; at++)
+    predict_correction_free (made[at]);
+  return done;
 }
 
 typedef struct {
@@ -643,7 +790,8 @@ cli_correct (int argc, char **argv, GError **error)
                                .n_trials = G_MININT,
                                .n_threads = G_MININT,
                                .population = G_MININT,
-                               .generations = G_MININT };
+                               .generations = G_MININT,
+                               .n_folds = G_MININT };
   g_auto (Work) work = { .model = NULL };
   PredictCorrectionSettings settings;
   g_autofree PredictRange *box = NULL;

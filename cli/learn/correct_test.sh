@@ -69,6 +69,35 @@ verdict $? "noise is no term" "exit status $status" "$(cat out err)"
 correct noise.csv --model both.model --observed t --anyway
 refused "--anyway of nothing" 2 '--anyway needs -o FILE'
 
+# One table of what was compared, of points left out of everything; the choice has a value everywhere.
+correct noise.csv --model both.model --observed t --compare --trials 1 --generations 2 --test noise.csv \
+  --points noise.points --format json
+test "$status" = 0 && awk '/"nested": / { here = 1 } /"nested_test_log_rmse"/ { here = 0 }
+  here && /"(base|refitted|quadratic|kriging|case_[1-4]|blend)": [0-9.e-]+,/ { n++ } END { exit n != 9 }' out &&
+  grep -q '"folds": 10' out && grep -q '"chosen": "' out && head -1 noise.points | grep -q ',chosen$' &&
+  awk -F, 'NR > 1 && !($6 > 0) { bad = 1 } END { exit bad || NR != 49 }' noise.points
+verdict $? "cases, surfaces and the blend beside each other" "exit status $status" "$(cat err out)"
+# The error that is told of a term is that of points it was not bred by.
+awk '/"left_out"/ { left = 1 } left && /"corrected"/ { told = $2 + 0; left = 0 }
+  /"nested": / { here = 1 } here && /"case_4"/ { nested = $2 + 0; here = 0 } END { exit !(told == nested && told > 0) }' out
+verdict $? "the error of a term is the nested one" "$(cat out)"
+correct noise.csv --model both.model --observed t --nested 0 --points plain.points --format json
+test "$status" = 0 && ! grep -q '"chosen"' out && ! grep -q chosen plain.points
+verdict $? "nothing left out" "$(cat out)"
+correct noise.csv --model both.model --observed t --nested 1
+refused "one fold" 2 '--nested: 0 or at least 2'
+correct noise.csv --model both.model --observed t --nested 0 --compare
+refused "a comparison without folds" 2 '--compare needs folds'
+correct noise.csv --model both.model --observed t --nested 0 --chosen x.model
+refused "a choice without folds" 2 '--chosen needs folds'
+# What is chosen is a model, with the times of the column "chosen" of test points.
+correct noise.csv --model both.model --observed t --test noise.csv --points noise.points --chosen chosen.model
+"$hopcast" predict chosen.model noise.csv >predicted.csv 2>>err
+sed 1d predicted.csv | awk -F, '{ print $NF }' >times
+test "$status" = 0 && awk -F, '$1 == "test" { print $6 }' noise.points | paste -d, - times |
+  awk -F, '{ n++; if (!($1 / $2 > 0.9999 && $1 / $2 < 1.0001)) bad = 1 } END { exit bad || n != 24 }'
+verdict $? "the choice as a model" "$(cat err; head -5 times noise.points)"
+
 printf 'n,seconds\n1,3\n2,6.1\n3,9.2\n4,11.9\n' >four.csv
 printf 'variable n\nparameter a 1 [0.1, 10]\ntime = a*n\n' >slope.model
 "$hopcast" correct four.csv --model slope.model --observed seconds >out 2>err

@@ -239,8 +239,8 @@ predict_parameter_at_bound (const PredictParameter *parameter, double value)
 
 /* --- Points that were left out --- */
 
-static double
-loss_of_points (PredictLoss loss, const double *points_loss, uint64_t n)
+double
+correction_points_loss (PredictLoss loss, const double *points_loss, uint64_t n)
 {
   double sum = 0;
 
@@ -456,9 +456,10 @@ judge_outcome (const CorrectionProblem *problem, PredictCorrection *correction)
   else if (!is_positive (problem, model->time, correction->refitted))
     not_refitted = "times of the refitted model cannot be shown to be positive everywhere in the "
                    "range of the variables";
-  correction->base_folds = loss_of_points (loss, base, n);
-  correction->refitted_folds = loss_of_points (loss, refitted, n);
-  correction->corrected_folds = best ? loss_of_points (loss, best->points_loss, n) : (double) NAN;
+  correction->base_folds = correction_points_loss (loss, base, n);
+  correction->refitted_folds = correction_points_loss (loss, refitted, n);
+  correction->corrected_folds =
+      best ? correction_points_loss (loss, best->points_loss, n) : (double) NAN;
   if (no_term == NULL) {
     correction->verdict = PREDICT_TAKE_TERM;
     correction->reason =

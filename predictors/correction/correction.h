@@ -40,6 +40,11 @@ typedef struct {
   guint n_functions;
 } PredictCorrectionSettings;
 
+/* The paper's table 1: the depth of first formulas, and the share of children that are crossed; the
+ * others are mutated. */
+#define PREDICT_PAPER_DEPTH     7u
+#define PREDICT_PAPER_CROSSOVER 0.9
+
 /* The paper's case 4, or the best settings; one thread, seed 1. */
 PredictCorrectionSettings predict_correction_settings (PredictCorrectionMode mode);
 

@@ -6,10 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-#define DEEPEST_PAPER     7u
 #define DEEPEST_BEST      4u /* 15 steps, of at most 25 */
 #define TOURNAMENT        3u
-#define CROSSOVER_PAPER   0.9
 #define CROSSOVER_BEST    0.7
 #define VECTOR_MUTATION   0.1
 #define FIRST_EVALUATIONS 3
@@ -215,7 +213,7 @@ begin (Breeding *breeding)
   const PredictBaseModel *model = problem->data->model;
   const PredictStep time = { .op = PREDICT_OP_VARIABLE, .index = (int32_t) model->n_variables };
   BaseRandom *random = &breeding->work->random;
-  guint deepest = problem->best ? DEEPEST_BEST : DEEPEST_PAPER;
+  guint deepest = problem->best ? DEEPEST_BEST : PREDICT_PAPER_DEPTH;
 
   for (guint at = 0; at < breeding->n; at++) {
     CorrectionMember *member = breeding->order[at];
@@ -258,7 +256,7 @@ make_child (Breeding *breeding, CorrectionMember *child)
   const CorrectionProblem *problem = breeding->problem;
   const PredictBaseModel *model = problem->data->model;
   BaseRandom *random = &breeding->work->random;
-  double crossover = problem->best ? CROSSOVER_BEST : CROSSOVER_PAPER;
+  double crossover = problem->best ? CROSSOVER_BEST : PREDICT_PAPER_CROSSOVER;
   bool made = false;
 
   for (int draw = 0; draw < DRAWS && !made; draw++) {

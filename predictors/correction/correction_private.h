@@ -74,7 +74,7 @@ correction_formula (CorrectionWork *work, const CorrectionMember *member, bool b
 /* Of fits of a model's parameters. */
 #define CORRECTION_STARTS 20u
 
-/* Every fifth point is left out in turn. */
+/* Every fifth point is left out in turn, where the shape of a formula is chosen. */
 #define CORRECTION_FOLDS 5u
 
 /* The points of which (point % CORRECTION_FOLDS == fold) is `inside`, as columns of the caller's; how
@@ -85,6 +85,9 @@ uint64_t correction_choose_points (const PredictCorrectionData *data, uint32_t n
 /* A point's part of a loss: the square of its deviation, or its absolute value; INFINITY: not
  * defined. */
 double correction_point_loss (PredictLoss loss, double observed, double predicted);
+
+/* The loss of parts of n points. */
+double correction_points_loss (PredictLoss loss, const double *points_loss, uint64_t n);
 
 /* Its loss at points that it was not fitted to.  points_loss: NULL, or [train.n] the parts of the
  * points. */

@@ -77,14 +77,14 @@ awk -F, 'NR == 1 || ($(NF - 1) > 64 && n++ % 2 == 1)' measured.csv >test.csv
 sed -E -e '/^parameter [gj] /s/\[[^,]*,/[1e-12,/' -e '/^parameter i /s/\[[^,]*,/[1e-9,/' \
   "$models/evh1-r1.model" >evh1.model
 "$hopcast" correct small.csv --model evh1.model --observed measured_s --refitted fitted.model \
-  --trials 1 --generations 1 -q --format csv >small.out || exit 1
+  --trials 1 --generations 1 --nested 0 -q --format csv >small.out || exit 1
 
 # correct NAME OPTION...
 correct () {
   name=$1
   shift
   "$hopcast" correct --from load.store --measured learn.csv --test test.csv --model fitted.model \
-    --trials 5 -q --format csv -o "$name.model" --anyway "$@" >"$name.out" || exit 1
+    --trials 5 --nested 0 -q --format csv -o "$name.model" --anyway "$@" >"$name.out" || exit 1
 }
 correct plain
 correct busiest --features max_bytes

@@ -36,7 +36,7 @@ for set in train test; do
 done
 
 correct () {
-  "$hopcast" correct --quiet --observed t_comm "$@" || exit 2
+  "$hopcast" correct --nested 0 --quiet --observed t_comm "$@" || exit 2
 }
 rm -f values.txt
 for mode in best paper; do

@@ -53,7 +53,7 @@ def mend(hopcast, test, case, seed, options):
     """What `correct` says of few.csv and test.csv."""
     ranges = [word for name, column in zip(FEATURES, test[0].T)
               for word in ("--predict-range", f"{name}={column.min():.17g}:{column.max():.17g}")]
-    printed = subprocess.run([hopcast, "correct", "-q", "few.csv", "--model", MODEL,
+    printed = subprocess.run([hopcast, "correct", "-q", "--nested", "0", "few.csv", "--model", MODEL,
                               "--observed", TARGET, "--test", "known.csv", *ranges,
                               "--case", case, "--seed", str(seed), "--format", "json", *options],
                              check=True, capture_output=True, text=True).stdout

@@ -112,7 +112,7 @@ def run(hopcast, problem, seed):
     with open("base.model", "w") as file:
         print(f"variable {', '.join(names)}\ntime = 0", file=file)
     begin = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-    output = subprocess.run([hopcast, "correct", "-q", "train.csv", "--model", "base.model",
+    output = subprocess.run([hopcast, "correct", "-q", "--nested", "0", "train.csv", "--model", "base.model",
                              "--observed", "observed", "--seed", str(seed), "--format", "json",
                              *SETTINGS], check=True, capture_output=True, text=True).stdout
     seconds = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - begin
