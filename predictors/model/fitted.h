@@ -9,9 +9,10 @@
 
 typedef struct PredictFitted PredictFitted;
 
-/* NULL and *error: settings that are wrong, fewer samples than the method needs, least squares
+/* NULL and *error: settings that are wrong, fewer samples than the method needs, missing values (of
+ * samples->x; boosting learns from them), least squares
  * without a solution (a constant column is none: it gets coefficient 0).  report may be NULL, and
- * is filled for trees only (else all NULL). */
+ * is filled for trees only (else all NULL), for boosting with importances alone. */
 PredictFitted *predict_fit (const PredictSamples *samples, const PredictSettings *settings,
                             PredictForestReport *report, PredictProgress progress,
                             void *progress_data, GError **error);
