@@ -23,7 +23,9 @@ cli_add_method_options (GOptionContext *context, CliMethodOptions *options)
 {
   const GOptionEntry entries[] = {
     { "method", 0, 0, G_OPTION_ARG_STRING, &options->method,
-      "extra-trees (default), forest, boosting, tree, linear, svr or mean", "METHOD" },
+      "extra-trees (default), forest, boosting, tree, linear, svr, mean, or auto, which takes the one "
+      "of mean, linear, extra-trees, forest and boosting that predicts held-out rows best",
+      "METHOD" },
     { "trees", 0, 0, G_OPTION_ARG_INT, &options->trees, "How many trees (default: 100)", "N" },
     { "max-features", 0, 0, G_OPTION_ARG_STRING, &options->max_features,
       "Features that are tried at a node: a number, a share with a point such as 0.33, or sqrt "
@@ -242,6 +244,7 @@ cli_describe_settings (const PredictSettings *settings)
       g_string_append_printf (text, ", early-stopping %s",
                               predict_stopping_names[settings->early_stopping]);
     break;
+  case PREDICT_AUTO: g_string_assign (text, "the best on folds of the rows"); break;
   case PREDICT_MEAN: g_string_assign (text, "nothing to set"); break;
   case PREDICT_N_METHODS: g_assert_not_reached ();
   }

@@ -23,6 +23,7 @@ static const char *const use_names[] = { "used", "constant", "collinear", NULL }
 /* One of forest, boosting, linear and svr by the method; a mean has none of them. */
 struct PredictFitted {
   PredictSettings settings; /* threads: 0, since they change nothing that is kept */
+  PredictChoice *choice;    /* of PREDICT_AUTO; else NULL */
   guint n_features;
   PredictForest *forest;
   PredictBoosting *boosting;
@@ -78,6 +79,28 @@ has_gaps (const PredictSamples *samples)
   return gap;
 }
 
+/* Chooses a method and fits that. */
+static PredictFitted *
+fit_chosen (const PredictSamples *samples, const PredictSettings *settings,
+            PredictForestReport *report, PredictProgress progress, void *progress_data,
+            GError **error)
+{
+  PredictFitted *fitted;
+  PredictChoice choice;
+  PredictMethod method;
+  PredictSettings chosen;
+
+  if (!predict_choose (samples, settings, &method, &choice, progress, progress_data, error))
+    return NULL;
+  chosen = predict_settings_default (method);
+  chosen.seed = settings->seed;
+  chosen.threads = settings->threads;
+  fitted = predict_fit (samples, &chosen, report, NULL, NULL, error);
+  if (fitted != NULL)
+    fitted->choice = g_memdup2 (&choice, sizeof choice);
+  return fitted;
+}
+
 PredictFitted *
 predict_fit (const PredictSamples *samples, const PredictSettings *settings,
              PredictForestReport *report, PredictProgress progress, void *progress_data,
@@ -99,7 +122,10 @@ predict_fit (const PredictSamples *samples, const PredictSettings *settings,
                  lack);
     return NULL;
   }
-  if (settings->method != PREDICT_BOOSTING && has_gaps (samples)) {
+  if (settings->method == PREDICT_AUTO)
+    return fit_chosen (samples, settings, report, progress, progress_data, error);
+  if (settings->method != PREDICT_BOOSTING && settings->method != PREDICT_MEAN &&
+      has_gaps (samples)) {
     g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE,
                  "%s cannot learn from missing values; boosting can",
                  predict_method_names[settings->method]);
@@ -135,6 +161,7 @@ predict_fit (const PredictSamples *samples, const PredictSettings *settings,
     if (report != NULL)
       report->importances = g_steal_pointer (&importances);
     break;
+  case PREDICT_AUTO:
   case PREDICT_N_METHODS: g_assert_not_reached ();
   }
   if (is_finite (fitted))
@@ -156,6 +183,7 @@ predict_fitted_free (PredictFitted *fitted)
   predict_boosting_free (fitted->boosting);
   predict_linear_free (fitted->linear);
   predict_svr_free (fitted->svr);
+  g_free (fitted->choice);
   g_free (fitted);
 }
 
@@ -163,6 +191,29 @@ guint
 predict_fitted_n_features (const PredictFitted *fitted)
 {
   return fitted->n_features;
+}
+
+const PredictSettings *
+predict_fitted_settings (const PredictFitted *fitted)
+{
+  return &fitted->settings;
+}
+
+const PredictChoice *
+predict_fitted_choice (const PredictFitted *fitted)
+{
+  return fitted->choice;
+}
+
+bool
+predict_fitted_may_miss (const PredictFitted *fitted, guint feature)
+{
+  const PredictBoosting *boosting = fitted->boosting;
+
+  for (guint k = 0; boosting != NULL && k < boosting->n_missing; k++)
+    if (boosting->missing[k] == feature)
+      return true;
+  return fitted->settings.method == PREDICT_MEAN;
 }
 
 void
@@ -464,6 +515,9 @@ predict_fitted_read (JsonObject *object, GError **error)
     break;
   case PREDICT_SVR:
     is_read = (fitted->svr = read_svr (object, fitted->n_features, error)) != NULL;
+    break;
+  case PREDICT_AUTO:
+    g_set_error_literal (error, BASE_ERROR, BASE_ERROR_JSON, "\"auto\" is no method of a model");
     break;
   case PREDICT_MEAN: is_read = base_json_number (object, "mean", &fitted->mean, error); break;
   case PREDICT_BOOSTING:

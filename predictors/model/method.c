@@ -8,7 +8,7 @@
 #include <math.h>
 
 const char *const predict_method_names[PREDICT_N_METHODS + 1] = {
-  "extra-trees", "forest", "tree", "linear", "svr", "mean", "boosting", NULL,
+  "extra-trees", "forest", "tree", "linear", "svr", "mean", "boosting", "auto", NULL,
 };
 
 const char *const predict_stopping_names[PREDICT_N_STOPPINGS + 1] = { "auto", "on", "off", NULL };
@@ -64,7 +64,8 @@ predict_settings_check (const PredictSettings *settings, GError **error)
     }
     return at_least ("epsilon of the SVR", settings->svr_epsilon, 0, error) &&
            at_least ("gamma of the SVR", settings->svr_gamma, 0, error);
-  case PREDICT_MEAN: return TRUE;
+  case PREDICT_MEAN:
+  case PREDICT_AUTO: return TRUE;
   case PREDICT_BOOSTING:
     if (!(settings->learning_rate > 0 && settings->learning_rate <= 1)) {
       g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_OPTION,

@@ -16,10 +16,11 @@ typedef enum {
   PREDICT_SVR,         /* epsilon-SVR with a radial kernel, x and y standardised */
   PREDICT_MEAN,        /* the mean of the training targets */
   PREDICT_BOOSTING,    /* Friedman 2001: trees that correct each other (boosting.h) */
+  PREDICT_AUTO,        /* the one of them that predicts unseen samples best (choice.h) */
   PREDICT_N_METHODS
 } PredictMethod;
 
-/* "extra-trees", "forest", "tree", "linear", "svr", "mean", "boosting", NULL. */
+/* "extra-trees", "forest", "tree", "linear", "svr", "mean", "boosting", "auto", NULL. */
 extern const char *const predict_method_names[PREDICT_N_METHODS + 1];
 
 /* Whether boosting ends when samples that are held out are not predicted better any more. */

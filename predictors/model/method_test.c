@@ -21,6 +21,7 @@ test_defaults (void)
     [PREDICT_LINEAR] = { "linear", 100, FALSE },
     [PREDICT_SVR] = { "svr", 100, FALSE },
     [PREDICT_MEAN] = { "mean", 100, FALSE },
+    [PREDICT_AUTO] = { "auto", 100, FALSE },
     [PREDICT_BOOSTING] = { "boosting", 100, FALSE },
   };
 
@@ -81,7 +82,7 @@ test_limits (void)
     { PREDICT_SVR, DOUBLE (svr_epsilon), -1, "epsilon of the SVR is -1; it must be at least 0" },
     { PREDICT_SVR, DOUBLE (svr_epsilon), 0, NULL },
     { PREDICT_SVR, DOUBLE (svr_gamma), -1, "gamma of the SVR is -1; it must be at least 0" },
-    { PREDICT_MEAN, WHOLE (method), PREDICT_N_METHODS, "there is no method 7" },
+    { PREDICT_MEAN, WHOLE (method), PREDICT_N_METHODS, "there is no method 8" },
     { PREDICT_BOOSTING, WHOLE (trees), 0, "the number of trees is 0; it must be at least 1" },
     { PREDICT_BOOSTING, WHOLE (max_leaf_nodes), 1, "max-leaf-nodes is 1; it must be at least 2" },
     { PREDICT_BOOSTING, DOUBLE (learning_rate), 0,
