@@ -149,11 +149,12 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Binned, binned_clear)
 
 /* --- Nodes and cuts --- */
 
-/* The samples of a node that are in one bin of a feature. */
+/* The samples of a node that are in one bin of a feature: two doubles, which one instruction adds. */
 typedef struct {
   double gradient; /* sum */
-  uint64_t n;
+  double n;
 } Bin;
+typedef double BinPair __attribute__ ((vector_size (sizeof (Bin))));
 
 typedef struct {
   guint feature;
@@ -205,9 +206,11 @@ typedef struct {
 } Newborn;
 
 static double
-bounded_value (double gradient, uint64_t n, double l2, double lower, double upper)
+bounded_value (double gradient, double n, double l2, double lower, double upper)
 {
-  return fmin (fmax (-gradient / ((double) n + l2), lower), upper);
+  double value = -gradient / (n + l2);
+
+  return CLAMP (value, lower, upper);
 }
 
 /* The best cut of a node in a feature; of equal ones the first. */
@@ -227,8 +230,7 @@ best_cut (const Grower *grower, const Node *node, guint feature)
     guint end = n_cuts + (binned->missing[feature] && !missing_left);
 
     for (guint bin = 0; bin < end; bin++) {
-      uint64_t n_right;
-      double left_value, right_value, left_gain, right_gain, gain;
+      double n_right, left_value, right_value, left_gain, right_gain, gain;
 
       left.gradient += bins[bin].gradient;
       left.n += bins[bin].n;
@@ -262,14 +264,17 @@ weigh_feature (void *data, guint feature)
   gsize first = binned->first[feature], n_bins = binned->first[feature + 1] - first;
   const uint8_t *bin = binned->bin + feature * binned->samples->n_samples;
   const uint32_t *rows = grower->rows + born->small->begin;
+  const float *ordered = grower->ordered;
   Bin *sums = born->small->histogram + first;
 
   memset (sums, 0, n_bins * sizeof *sums);
   for (uint32_t i = 0; i < born->small->n; i++) {
     Bin *sum = &sums[bin[rows[i]]];
+    BinPair pair;
 
-    sum->gradient += (double) grower->ordered[i];
-    sum->n++;
+    memcpy (&pair, sum, sizeof pair);
+    pair += (BinPair){ (double) ordered[i], 1 };
+    memcpy (sum, &pair, sizeof pair);
   }
   grower->splits[feature] = best_cut (grower, born->small, feature);
   if (born->large == NULL)
