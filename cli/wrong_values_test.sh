@@ -96,9 +96,11 @@ wrong () {
     *:--shard) echo "'' x 1 0/2 3/2 1/0 -1/2" ;;
     *:--top | *:--starts | *:--trials | *:--population | *:--generations | *:--trees | *:--max-pairs | \
       *:--max-outside | *:--search) echo "$whole -1" ;;
-    *:--min-samples-split | *:--min-samples-leaf | *:--max-depth) echo "$whole -1" ;;
+    *:--min-samples-split | *:--min-samples-leaf | *:--max-depth | *:--max-leaf-nodes) echo "$whole -1" ;;
     *:--max-features) echo "'' x -1 1.5 nan" ;;
-    *:--ridge | *:--svr-c | *:--svr-epsilon | *:--svr-gamma) echo "'' x -1 nan 1e400" ;;
+    *:--learning-rate | *:--quantile) echo "'' x 0 -1 nan 1.5" ;;
+    *:--increasing | *:--decreasing) echo "'' nonsense a,nonsense ," ;;
+    *:--ridge | *:--l2 | *:--svr-c | *:--svr-epsilon | *:--svr-gamma) echo "'' x -1 nan 1e400" ;;
     *:--shrink) echo "'' x 0 1 -2 2.5 auto: 99999999999 8, 8,15 auto,8 8,16,32 1,2" ;;
     *:--replicas) echo "$whole 0 -1" ;;
     *:--jitter) echo "'' x 1 -1us nan 2s 1e400us" ;;
@@ -120,7 +122,7 @@ wrong () {
     *:--functions) echo "$word exp,nonsense" ;;
     *:--observed-runs | *:--feature-runs) echo "'' x network network= network=nonsense colour=red" ;;
     *:--format | *:--network | *:--routing | *:--to | *:--what | *:--objective | \
-      *:--rcc | *:--method | *:--normalize | *:--importances | *:--score | *:--mode | *:--loss | *:--computation | \
+      *:--rcc | *:--method | *:--early-stopping | *:--normalize | *:--importances | *:--score | *:--mode | *:--loss | *:--computation | \
       *:--near | *:--cost | *:--mpi) echo "$word" ;;
     rank:--by | aggregate:--by) echo "$word" ;;
     validate:--only) echo "$word" ;;

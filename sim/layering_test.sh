@@ -50,11 +50,12 @@ sim/node:
 sim/net: node replay
 sim/replay: collective net node
 predictors/aggregation: table formula model scoring
+predictors/boosting: table model forest scoring
 predictors/correction: table model formula forest scoring
 predictors/forest: table model scoring
 predictors/formula: table model forest scoring
 predictors/group:
-predictors/model: table forest formula scoring
+predictors/model: table forest boosting formula scoring
 predictors/scoring: table model forest formula
 predictors/table: formula
 study/aggregate: search session

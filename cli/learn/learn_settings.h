@@ -6,19 +6,20 @@
 #include "predictors/model/method.h"
 
 typedef struct {
-  char *method, *max_features;                               /* NULL: not given */
-  int trees, min_samples_split, min_samples_leaf, max_depth; /* G_MININT: not given */
+  char *method, *max_features, *early_stopping; /* NULL: not given */
+  /* G_MININT: not given */
+  int trees, min_samples_split, min_samples_leaf, max_depth, max_leaf_nodes;
   gboolean bootstrap;
-  double ridge, svr_c, svr_epsilon, svr_gamma; /* NaN: not given */
+  double learning_rate, l2, quantile, ridge, svr_c, svr_epsilon, svr_gamma; /* NaN: not given */
   gint64 seed;
   int threads; /* 0: a thread per processor */
 } CliMethodOptions;
 
-#define CLI_METHOD_OPTIONS_INIT                                                              \
-  {                                                                                          \
-    .trees = G_MININT, .min_samples_split = G_MININT, .min_samples_leaf = G_MININT,          \
-    .max_depth = G_MININT, .ridge = NAN, .svr_c = NAN, .svr_epsilon = NAN, .svr_gamma = NAN, \
-    .seed = 1                                                                                \
+#define CLI_METHOD_OPTIONS_INIT                                                                  \
+  {                                                                                              \
+    .trees = G_MININT, .min_samples_split = G_MININT, .min_samples_leaf = G_MININT,              \
+    .max_depth = G_MININT, .max_leaf_nodes = G_MININT, .learning_rate = NAN, .l2 = NAN,          \
+    .quantile = NAN, .ridge = NAN, .svr_c = NAN, .svr_epsilon = NAN, .svr_gamma = NAN, .seed = 1 \
   }
 
 void cli_method_options_clear (CliMethodOptions *options);

@@ -42,6 +42,8 @@ typedef struct {
   CliLearningOptions learning;
   CliMethodOptions method;
   char *target, *features, *group, *validate, *importances, *score, *output;
+  char *increasing_text, *decreasing_text, **increasing,
+      **decreasing;                    /* lists: of the recipe; NULL */
   char *normalize, *sets_text, **sets; /* sets: of the recipe; NULL: not normalized */
   gboolean log_target, baselines;
   int search; /* the most features of a set; 0: no search */
@@ -59,6 +61,10 @@ options_clear (Options *options)
   g_free (options->validate);
   g_free (options->importances);
   g_free (options->score);
+  g_free (options->increasing_text);
+  g_free (options->decreasing_text);
+  g_strfreev (options->increasing);
+  g_strfreev (options->decreasing);
   g_free (options->normalize);
   g_free (options->sets_text);
   g_strfreev (options->sets);
@@ -92,6 +98,11 @@ add_options (GOptionContext *context, Options *options)
       "The columns to learn from, and the sets H1 to H6, prior, new, all (default: every column of "
       "numbers; of a store's runs, their metrics)",
       "A,B,..." },
+    { "increasing", 0, 0, G_OPTION_ARG_STRING, &options->increasing_text,
+      "boosting: features with which the prediction never falls, such as a number of bytes",
+      "A,B,..." },
+    { "decreasing", 0, 0, G_OPTION_ARG_STRING, &options->decreasing_text,
+      "boosting: features with which it never rises", "A,B,..." },
     { "group", 0, 0, G_OPTION_ARG_STRING, &options->group,
       "Rows with the same text here, such as those of one mapping, are never parted by a split",
       "COLUMN" },
@@ -206,8 +217,11 @@ is_echo (const float *x, const double *y, uint64_t n)
   g_autofree double *values = g_new (double, n);
   double rcc;
 
-  for (uint64_t i = 0; i < n; i++)
+  for (uint64_t i = 0; i < n; i++) {
+    if (isnan (x[i])) /* a second measurement has no gaps */
+      return FALSE;
     values[i] = x[i];
+  }
   rcc = predict_score (y, values, n).rcc;
   return rcc >= ECHO_RCC || rcc <= 1 - ECHO_RCC;
 }
@@ -444,8 +458,45 @@ take_samples (Work *work, GError **error)
   return work->samples != NULL;
 }
 
+/* The features that an option lists, for the recipe. */
 static gboolean
-take_table (Work *work, const char *path, const Options *options, GError **error)
+parse_directed (const char *option, const char *text, const Work *work, char ***names,
+                GError **error)
+{
+  const PredictSettings *settings = &work->recipe.settings;
+
+  if (text == NULL)
+    return TRUE;
+  if (settings->method != PREDICT_BOOSTING)
+    return cli_refuse (error, "%s has no effect with --method %s", option,
+                       predict_method_names[settings->method]);
+  if (settings->quantile > 0)
+    return cli_refuse (error, "%s and --quantile exclude each other", option);
+  *names = g_strsplit (text, ",", -1);
+  for (char **name = *names; *name != NULL || name == *names; name++)
+    if (*name == NULL || !g_strv_contains ((const char *const *) work->features, *name))
+      return cli_refuse (error, "%s: '%s' is no feature", option, *name != NULL ? *name : "");
+  return TRUE;
+}
+
+static gboolean
+take_directions (Work *work, Options *options, GError **error)
+{
+  if (!parse_directed ("--increasing", options->increasing_text, work, &options->increasing,
+                       error) ||
+      !parse_directed ("--decreasing", options->decreasing_text, work, &options->decreasing, error))
+    return FALSE;
+  for (char **name = options->increasing; name != NULL && *name != NULL; name++)
+    if (options->decreasing != NULL &&
+        g_strv_contains ((const char *const *) options->decreasing, *name))
+      return cli_refuse (error, "--decreasing: '%s' is also --increasing", *name);
+  work->recipe.increasing = (const char *const *) options->increasing;
+  work->recipe.decreasing = (const char *const *) options->decreasing;
+  return TRUE;
+}
+
+static gboolean
+take_table (Work *work, const char *path, Options *options, GError **error)
 {
   work->table =
       cli_learning_table (path, &options->learning, options->talk.quiet, &work->learned, error);
@@ -459,7 +510,7 @@ take_table (Work *work, const char *path, const Options *options, GError **error
   work->recipe.features = (const char *const *) work->features;
   if (!cli_method_settings (&options->method, g_strv_length (work->features),
                             &work->recipe.settings, error) ||
-      !take_samples (work, error))
+      !take_directions (work, options, error) || !take_samples (work, error))
     return FALSE;
   work->group = predict_table_groups (work->table, options->group, &work->n_groups, error);
   return work->group != NULL;
@@ -505,8 +556,9 @@ search (Work *work, const Options *options, GError **error)
 static void
 score_baselines (Work *work, const Options *options)
 {
-  static const PredictMethod methods[] = { PREDICT_MEAN,   PREDICT_LINEAR, PREDICT_TREE,
-                                           PREDICT_FOREST, PREDICT_SVR,    PREDICT_EXTRA_TREES };
+  static const PredictMethod methods[] = { PREDICT_MEAN,    PREDICT_LINEAR, PREDICT_TREE,
+                                           PREDICT_FOREST,  PREDICT_SVR,    PREDICT_EXTRA_TREES,
+                                           PREDICT_BOOSTING };
 
   for (gsize i = 0; i < G_N_ELEMENTS (methods); i++) {
     CliBaseline baseline = { .settings = predict_settings_default (methods[i]) };
@@ -525,7 +577,7 @@ score_baselines (Work *work, const Options *options)
 }
 
 static gboolean
-train (const char *path, const Options *options, PredictRecipe recipe, GError **error)
+train (const char *path, Options *options, PredictRecipe recipe, GError **error)
 {
   gint64 started_us = g_get_monotonic_time ();
   gboolean quiet = options->talk.quiet;

@@ -57,9 +57,11 @@ print_origin (FILE *out, const CliTraining *training)
                                                                 : "",
                                          NULL);
   g_autofree char *features = g_strjoinv (", ", (char **) recipe->features);
-  g_autofree char *settings = cli_describe_settings (&recipe->settings);
+  const PredictSettings *learned = predict_fitted_settings (training->model->fitted);
+  g_autofree char *settings = cli_describe_settings (learned);
   g_autofree char *method =
-      g_strdup_printf ("%s: %s", predict_method_names[recipe->settings.method], settings);
+      g_strdup_printf ("%s%s: %s", recipe->settings.method == PREDICT_AUTO ? "auto, chosen " : "",
+                       predict_method_names[learned->method], settings);
 
   cli_print_heading (out, "training");
   print_line (out, "table", table);
@@ -148,6 +150,29 @@ print_importances (FILE *out, const char *heading, const PredictModel *model,
   }
 }
 
+/* What --method auto compared. */
+static void
+print_choice (FILE *out, const CliTraining *training)
+{
+  const PredictChoice *choice = predict_fitted_choice (training->model->fitted);
+  PredictMethod chosen = predict_fitted_settings (training->model->fitted)->method;
+  g_autofree char *heading = NULL;
+
+  if (choice == NULL || choice->n_folds == 0)
+    return;
+  heading =
+      g_strdup_printf ("choice: rmse%s on %u folds; the scores above choose in each split anew",
+                       training->recipe->log_target ? " of logarithms" : "", choice->n_folds);
+  print_section (out, heading);
+  for (guint i = 0; i < PREDICT_N_CANDIDATES; i++) {
+    const PredictCandidate *candidate = &choice->candidates[i];
+
+    fprintf (out, "  %-14s", predict_method_names[candidate->method]);
+    print_number (out, candidate->error);
+    fprintf (out, "%s\n", candidate->method == chosen ? "  chosen" : "");
+  }
+}
+
 static void
 print_table (FILE *out, const CliTraining *training)
 {
@@ -167,6 +192,7 @@ print_table (FILE *out, const CliTraining *training)
     if (!isnan (model->out_of_bag_r2))
       fprintf (out, "  out of bag: r2 %.4g\n", model->out_of_bag_r2);
   }
+  print_choice (out, training);
   if (searched != NULL) {
     const PredictSearchResult *result = &searched->result;
     g_autofree char *tried =
@@ -320,13 +346,30 @@ add_importances (JsonBuilder *builder, const char *name, const PredictModel *mod
   json_builder_end_object (builder);
 }
 
+/* What --method auto compared; NULL: nothing. */
+static void
+add_choice (JsonBuilder *builder, const PredictChoice *choice)
+{
+  if (choice == NULL)
+    return;
+  cli_begin_array (builder, "choice");
+  for (guint i = 0; i < PREDICT_N_CANDIDATES; i++) {
+    json_builder_begin_object (builder);
+    cli_add_string (builder, "method", predict_method_names[choice->candidates[i].method]);
+    cli_add_number (builder, "rmse", choice->candidates[i].error);
+    json_builder_end_object (builder);
+  }
+  json_builder_end_array (builder);
+}
+
 static JsonNode *
 training_record (const CliTraining *training)
 {
   const PredictRecipe *recipe = training->recipe;
   const PredictModel *model = training->model;
   const CliSearched *searched = training->searched;
-  g_autofree char *settings = cli_describe_settings (&recipe->settings);
+  const PredictSettings *learned = predict_fitted_settings (model->fitted);
+  g_autofree char *settings = cli_describe_settings (learned);
   g_autoptr (JsonBuilder) builder = json_builder_new ();
 
   json_builder_begin_object (builder);
@@ -341,8 +384,9 @@ training_record (const CliTraining *training)
   cli_add_string (builder, "group", recipe->group);
   add_names (builder, "features", recipe->features);
   cli_add_strings (builder, "left_out", training->left_out);
-  cli_add_string (builder, "method", predict_method_names[recipe->settings.method]);
+  cli_add_string (builder, "method", predict_method_names[learned->method]);
   cli_add_string (builder, "settings", settings);
+  add_choice (builder, predict_fitted_choice (model->fitted));
   cli_add_integer (builder, "seed", recipe->settings.seed);
   cli_columns_add_json (builder, noise_columns, G_N_ELEMENTS (noise_columns), &training->noise);
   if (model->evaluated) {

@@ -60,11 +60,31 @@ succeeds "predict the mean" "$hopcast" predict mean.json line.csv
 mean=$(column y line.csv | awk '{ sum += $1 } END { printf "%.12g", sum / NR }')
 holds "the mean is predicted" near "$(column predicted out | sort -u)" "$mean" 1e-9
 
-for method in forest tree svr; do
+for method in forest tree svr boosting auto; do
   succeeds "$method" "$hopcast" train line.csv --target y --features a,b --method $method --format csv -o x.json
   holds "$method learns" above "$(scored $method rcc)" 0.85
   succeeds "$method predicts" "$hopcast" predict x.json line.csv
 done
+
+# The best of the methods for a line is a line; each split chooses anew.
+run "$hopcast" train line.csv --target y --features a,b --method auto --validate folds:3
+holds "auto chooses" grep -q '^  linear .* chosen$' out
+holds "auto says so" grep -q '^  method        auto, chosen linear: ridge 0$' out
+awk -F, 'NR % 9 == 2 { $2 = "" } { OFS = ","; print $1, $2, $3, $4, $5 }' line.csv >gaps.csv
+succeeds "boosting learns from gaps" "$hopcast" train gaps.csv --target y --features a,b --method boosting -o gaps.json
+succeeds "and predicts them" "$hopcast" predict gaps.json gaps.csv
+run "$hopcast" train gaps.csv --target y --features a,b
+holds "trees do not" grep -q 'gaps.csv:2: column "b": no number is known' err
+run "$hopcast" train gaps.csv --target y --features a --method boosting -o full.json
+sed 's/^0,/,/' gaps.csv >other.csv
+run "$hopcast" predict full.json other.csv
+holds "gaps where none were are refused" grep -q 'other.csv:2: column "a": no number is known' err
+run "$hopcast" train line.csv --target y --features a,b --method boosting --increasing b -o rise.json
+printf 'a,b\n3,0\n3,4\n3,8\n3,12\n3,16\n' >rise.csv
+run "$hopcast" predict rise.json rise.csv
+holds "increasing" sh -c "sed 1d out | cut -d, -f3 | sort -g -c"
+run "$hopcast" train line.csv --target y --features a,b --increasing b
+holds "increasing is boosting's" grep -q 'increasing has no effect with --method extra-trees' err
 
 # -- what the report says ----------------------------------------------------------
 
@@ -78,7 +98,7 @@ importance=$(sed -n '/"permutation_importances"/,$ s/.*"noise": \([-0-9.e]*\).*/
 holds "noise is not important" near "$importance" 0 0.1
 
 run "$hopcast" train line.csv --target y --validate splits:20 --baselines --format csv --trees 20
-holds "baselines" test "$(cut -d, -f1 out | sort -u | wc -l)" = 7
+holds "baselines" test "$(cut -d, -f1 out | sort -u | wc -l)" = 8
 holds "a line is one" near "$(scored linear r2)" 1 1e-9
 holds "the mean orders nothing" near "$(scored mean rcc)" 0.5 0.01
 run "$hopcast" train line.csv --target y --validate folds:5 --trees 10

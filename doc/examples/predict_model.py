@@ -9,7 +9,7 @@ import numpy as np
 
 model = json.load(open(sys.argv[1]))
 rows = list(csv.DictReader(open(sys.argv[2])))
-x = np.array([[np.float32(row[f["name"]]) for f in model["features"]] for row in rows], "f4")
+x = np.array([[np.float32(row[f["name"]] or "nan") for f in model["features"]] for row in rows], "f4")
 learned = model["learned"]
 names = [tuple(row[name] for name in model["target"].get("sets", [])) for row in rows]
 for one in set(names) if "sets" in model["target"] else []:
@@ -25,6 +25,9 @@ def standardised(part, x):
     return np.where(sds > 0, (x - means) / np.where(sds > 0, sds, 1), 0)
 
 if "forest" in learned:
+    boosting = learned.get("boosting", {"missing": []})
+    twins = x[:, boosting["missing"]]
+    x = np.hstack([x, np.where(np.isnan(twins), np.float32("-inf"), twins)])
     forest, y, first = learned["forest"], np.zeros(len(x)), 0
     feature, right = packed(forest, "feature", "<i4"), packed(forest, "right", "<u4")
     cut, value = packed(forest, "cut", "<f4"), packed(forest, "value", "<f8")
@@ -35,7 +38,7 @@ if "forest" in learned:
             node = np.where(inner, np.where(below, node + 1, right[first + node]), node)
         y += value[first + node]
         first += n_nodes
-    y /= len(forest["nodes_of_trees"])
+    y = y + boosting["constant"] if "constant" in boosting else y / len(forest["nodes_of_trees"])
 elif "linear" in learned:
     line = learned["linear"]
     y = line["constant"] + (x - np.array(line["means"])) @ np.array(line["coefficients"])

@@ -7,6 +7,7 @@
  * together. */
 #include "predictors/forest/forest.h"
 #include "predictors/forest/forest_lanes.h"
+#include "predictors/forest/sort_rows.h"
 #include "predictors/forest/work_threads.h"
 
 #include <math.h>
@@ -101,38 +102,6 @@ copy_by_rows (Training *training)
   training->feature_stride = 1;
 }
 
-/* Ascending as the float is: negative ones have all bits turned, the others the sign. */
-static inline uint32_t
-sort_key (float value)
-{
-  uint32_t bits;
-
-  value += 0.0f; /* -0 is 0 */
-  memcpy (&bits, &value, sizeof bits);
-  return bits ^ ((uint32_t) - (int32_t) (bits >> 31) | 0x80000000u);
-}
-
-/* By radix.  Stable: of equal values, the lower row comes first. */
-static void
-sort_rows (const float *values, uint64_t n, uint32_t *rows, uint32_t *spare)
-{
-  enum { BITS = 11, BUCKETS = 1 << BITS };
-
-  for (uint64_t i = 0; i < n; i++)
-    rows[i] = (uint32_t) i;
-  for (guint shift = 0; shift < 32; shift += BITS) {
-    uint64_t start[BUCKETS + 1] = { 0 };
-
-    for (uint64_t i = 0; i < n; i++)
-      start[(sort_key (values[i]) >> shift) % BUCKETS + 1]++;
-    for (guint bucket = 0; bucket < BUCKETS; bucket++)
-      start[bucket + 1] += start[bucket];
-    for (uint64_t i = 0; i < n; i++)
-      spare[start[(sort_key (values[rows[i]]) >> shift) % BUCKETS]++] = rows[i];
-    memcpy (rows, spare, n * sizeof *rows);
-  }
-}
-
 static void
 training_init (Training *training, const PredictSamples *samples, const PredictSettings *settings)
 {
@@ -159,7 +128,7 @@ training_init (Training *training, const PredictSamples *samples, const PredictS
 
     training->order = g_new (uint32_t, n * samples->n_features);
     for (guint feature = 0; feature < samples->n_features; feature++)
-      sort_rows (samples->x + feature * n, n, training->order + feature * n, spare);
+      predict_sort_rows (samples->x + feature * n, n, training->order + feature * n, spare);
     training->x = samples->x;
     training->row_stride = 1;
     training->feature_stride = n;

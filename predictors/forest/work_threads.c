@@ -12,8 +12,8 @@ typedef struct {
   atomic_uint next, n_done;
 } Work;
 
-static void
-report_progress (const PredictWorkShare *share, double done)
+void
+predict_work_report (const PredictWorkShare *share, double done)
 {
   if (share != NULL && share->progress != NULL)
     share->progress (share->progress_data, share->from + done * (share->to - share->from));
@@ -31,7 +31,7 @@ do_pieces (Work *work, const PredictWorkShare *share)
     work->piece (work->data, number);
     n_done = atomic_fetch_add (&work->n_done, 1) + 1;
     if (n_done < work->n) /* predict_work() reports the end, when all threads have ended */
-      report_progress (share, (double) n_done / (double) work->n);
+      predict_work_report (share, (double) n_done / (double) work->n);
   }
 }
 
@@ -55,5 +55,5 @@ predict_work (PredictPiece piece, void *data, guint n, guint threads, const Pred
   for (guint i = 0; i < n_others; i++)
     if (others[i])
       g_thread_join (others[i]);
-  report_progress (share, 1);
+  predict_work_report (share, 1);
 }

@@ -20,3 +20,6 @@ typedef struct {
  * the caller is one and reports the progress.  share may be NULL. */
 void predict_work (PredictPiece piece, void *data, guint n, guint threads,
                    const PredictWorkShare *share);
+
+/* Reports that so much of the share (0 ... 1) is done.  share may be NULL. */
+void predict_work_report (const PredictWorkShare *share, double done);

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/random.h"
+#include "predictors/boosting/boosting.h"
 #include "predictors/model/linear.h"
 #include "predictors/model/scale.h"
 #include "predictors/model/svr.h"
@@ -19,11 +20,13 @@
 
 static const char *const use_names[] = { "used", "constant", "collinear", NULL };
 
-/* One of forest, linear and svr by the method; a mean has none of them. */
+/* One of forest, boosting, linear and svr by the method; a mean has none of them. */
 struct PredictFitted {
   PredictSettings settings; /* threads: 0, since they change nothing that is kept */
+  PredictChoice *choice;    /* of PREDICT_AUTO; else NULL */
   guint n_features;
   PredictForest *forest;
+  PredictBoosting *boosting;
   PredictLinear *linear;
   PredictSvr *svr;
   double mean;
@@ -45,10 +48,13 @@ all_finite (const double *values, gsize n)
 static gboolean
 is_finite (const PredictFitted *fitted)
 {
-  const PredictForest *forest = fitted->forest;
+  const PredictBoosting *boosting = fitted->boosting;
+  const PredictForest *forest = boosting != NULL ? boosting->forest : fitted->forest;
   const PredictLinear *linear = fitted->linear;
   const PredictSvr *svr = fitted->svr;
 
+  if (boosting != NULL && !isfinite (boosting->constant))
+    return FALSE;
   if (forest != NULL)
     return all_finite (forest->values, forest->first[forest->n_trees]);
   if (linear != NULL)
@@ -63,12 +69,45 @@ is_finite (const PredictFitted *fitted)
          all_finite (svr->coefficients, svr->n_vectors);
 }
 
+static gboolean
+has_gaps (const PredictSamples *samples)
+{
+  gboolean gap = FALSE;
+
+  for (gsize i = 0; i < samples->n_samples * samples->n_features; i++)
+    gap |= isnan (samples->x[i]) != 0;
+  return gap;
+}
+
+/* Chooses a method and fits that. */
+static PredictFitted *
+fit_chosen (const PredictSamples *samples, const PredictSettings *settings,
+            PredictForestReport *report, PredictProgress progress, void *progress_data,
+            GError **error)
+{
+  PredictFitted *fitted;
+  PredictChoice choice;
+  PredictMethod method;
+  PredictSettings chosen;
+
+  if (!predict_choose (samples, settings, &method, &choice, progress, progress_data, error))
+    return NULL;
+  chosen = predict_settings_default (method);
+  chosen.seed = settings->seed;
+  chosen.threads = settings->threads;
+  fitted = predict_fit (samples, &chosen, report, NULL, NULL, error);
+  if (fitted != NULL)
+    fitted->choice = g_memdup2 (&choice, sizeof choice);
+  return fitted;
+}
+
 PredictFitted *
 predict_fit (const PredictSamples *samples, const PredictSettings *settings,
              PredictForestReport *report, PredictProgress progress, void *progress_data,
              GError **error)
 {
   g_autoptr (PredictFitted) fitted = NULL;
+  g_autofree double *importances = NULL;
   const char *lack = samples->n_samples == 0    ? "samples"
                      : samples->n_features == 0 ? "features"
                      : samples->y == NULL       ? "a target"
@@ -81,6 +120,15 @@ predict_fit (const PredictSamples *samples, const PredictSettings *settings,
   if (lack != NULL) {
     g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE, "nothing can be learned without %s",
                  lack);
+    return NULL;
+  }
+  if (settings->method == PREDICT_AUTO)
+    return fit_chosen (samples, settings, report, progress, progress_data, error);
+  if (settings->method != PREDICT_BOOSTING && settings->method != PREDICT_MEAN &&
+      has_gaps (samples)) {
+    g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE,
+                 "%s cannot learn from missing values; boosting can",
+                 predict_method_names[settings->method]);
     return NULL;
   }
   fitted = g_new0 (PredictFitted, 1);
@@ -106,6 +154,14 @@ predict_fit (const PredictSamples *samples, const PredictSettings *settings,
   case PREDICT_MEAN:
     fitted->mean = predict_scale_doubles (samples->y, samples->n_samples).mean;
     break;
+  case PREDICT_BOOSTING:
+    importances = g_new (double, samples->n_features);
+    fitted->boosting =
+        predict_boosting_fit (samples, settings, importances, progress, progress_data);
+    if (report != NULL)
+      report->importances = g_steal_pointer (&importances);
+    break;
+  case PREDICT_AUTO:
   case PREDICT_N_METHODS: g_assert_not_reached ();
   }
   if (is_finite (fitted))
@@ -124,8 +180,10 @@ predict_fitted_free (PredictFitted *fitted)
   if (fitted == NULL)
     return;
   predict_forest_free (fitted->forest);
+  predict_boosting_free (fitted->boosting);
   predict_linear_free (fitted->linear);
   predict_svr_free (fitted->svr);
+  g_free (fitted->choice);
   g_free (fitted);
 }
 
@@ -133,6 +191,29 @@ guint
 predict_fitted_n_features (const PredictFitted *fitted)
 {
   return fitted->n_features;
+}
+
+const PredictSettings *
+predict_fitted_settings (const PredictFitted *fitted)
+{
+  return &fitted->settings;
+}
+
+const PredictChoice *
+predict_fitted_choice (const PredictFitted *fitted)
+{
+  return fitted->choice;
+}
+
+bool
+predict_fitted_may_miss (const PredictFitted *fitted, guint feature)
+{
+  const PredictBoosting *boosting = fitted->boosting;
+
+  for (guint k = 0; boosting != NULL && k < boosting->n_missing; k++)
+    if (boosting->missing[k] == feature)
+      return true;
+  return fitted->settings.method == PREDICT_MEAN;
 }
 
 void
@@ -143,7 +224,9 @@ predict_fitted_predict (const PredictFitted *fitted, const PredictSamples *sampl
     predict_forest_predict (fitted->forest, samples, threads, predicted, deviation);
     return;
   }
-  if (fitted->linear != NULL)
+  if (fitted->boosting != NULL)
+    predict_boosting_predict (fitted->boosting, samples, threads, predicted);
+  else if (fitted->linear != NULL)
     predict_linear_predict (fitted->linear, samples, predicted);
   else if (fitted->svr != NULL)
     predict_svr_predict (fitted->svr, samples, predicted);
@@ -229,9 +312,19 @@ predict_fitted_write (const PredictFitted *fitted, JsonBuilder *builder)
   base_json_add_number (builder, "svr_epsilon", settings->svr_epsilon);
   base_json_add_number (builder, "svr_gamma", settings->svr_gamma);
   base_json_add_integer (builder, "seed", (int64_t) settings->seed);
+  if (settings->method == PREDICT_BOOSTING) {
+    base_json_add_integer (builder, "max_leaf_nodes", settings->max_leaf_nodes);
+    base_json_add_number (builder, "learning_rate", settings->learning_rate);
+    base_json_add_number (builder, "l2", settings->l2);
+    base_json_add_number (builder, "quantile", settings->quantile);
+    base_json_add_string (builder, "early_stopping",
+                          predict_stopping_names[settings->early_stopping]);
+  }
   json_builder_end_object (builder);
   if (fitted->forest != NULL)
     predict_forest_write (fitted->forest, builder);
+  else if (fitted->boosting != NULL)
+    predict_boosting_write (fitted->boosting, builder);
   else if (linear != NULL) {
     json_builder_set_member_name (builder, "linear");
     json_builder_begin_object (builder);
@@ -359,6 +452,22 @@ read_svr (JsonObject *object, guint n_features, GError **error)
   return g_steal_pointer (&svr);
 }
 
+static gboolean
+read_boosting_settings (JsonObject *from, PredictSettings *settings, GError **error)
+{
+  const char *stopping = base_json_string (from, "early_stopping", error);
+
+  if (stopping == NULL)
+    return FALSE;
+  settings->early_stopping = (PredictStopping) name_index (predict_stopping_names, stopping);
+  if (settings->early_stopping == PREDICT_N_STOPPINGS)
+    return base_json_fail ("early_stopping", "auto, on or off", error);
+  return read_count (from, "max_leaf_nodes", G_MAXUINT32, &settings->max_leaf_nodes, error) &&
+         base_json_number (from, "learning_rate", &settings->learning_rate, error) &&
+         base_json_number (from, "l2", &settings->l2, error) &&
+         base_json_number (from, "quantile", &settings->quantile, error);
+}
+
 PredictFitted *
 predict_fitted_read (JsonObject *object, GError **error)
 {
@@ -391,6 +500,8 @@ predict_fitted_read (JsonObject *object, GError **error)
       !base_json_integer (from, "seed", INT64_MIN, INT64_MAX, &seed, error))
     return NULL;
   settings->seed = (uint64_t) seed;
+  if (settings->method == PREDICT_BOOSTING && !read_boosting_settings (from, settings, error))
+    return NULL;
   if (!predict_settings_check (settings, error))
     return NULL;
   switch (settings->method) {
@@ -405,7 +516,14 @@ predict_fitted_read (JsonObject *object, GError **error)
   case PREDICT_SVR:
     is_read = (fitted->svr = read_svr (object, fitted->n_features, error)) != NULL;
     break;
+  case PREDICT_AUTO:
+    g_set_error_literal (error, BASE_ERROR, BASE_ERROR_JSON, "\"auto\" is no method of a model");
+    break;
   case PREDICT_MEAN: is_read = base_json_number (object, "mean", &fitted->mean, error); break;
+  case PREDICT_BOOSTING:
+    is_read =
+        (fitted->boosting = predict_boosting_read (object, fitted->n_features, error)) != NULL;
+    break;
   case PREDICT_N_METHODS: g_assert_not_reached ();
   }
   return is_read ? g_steal_pointer (&fitted) : NULL;

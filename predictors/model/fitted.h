@@ -3,15 +3,16 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "predictors/forest/forest.h"
+#include "predictors/model/choice.h"
 
 #include <json-glib/json-glib.h>
 
 typedef struct PredictFitted PredictFitted;
 
-/* NULL and *error: settings that are wrong, fewer samples than the method needs, least squares
+/* NULL and *error: settings that are wrong, fewer samples than the method needs, missing values (of
+ * samples->x; boosting learns from them), least squares
  * without a solution (a constant column is none: it gets coefficient 0).  report may be NULL, and
- * is filled for trees only (else all NULL). */
+ * is filled for trees only (else all NULL), for boosting with importances alone. */
 PredictFitted *predict_fit (const PredictSamples *samples, const PredictSettings *settings,
                             PredictForestReport *report, PredictProgress progress,
                             void *progress_data, GError **error);
@@ -19,6 +20,15 @@ void predict_fitted_free (PredictFitted *fitted);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (PredictFitted, predict_fitted_free)
 
 guint predict_fitted_n_features (const PredictFitted *fitted);
+
+/* With threads 0; never PREDICT_AUTO: the method that was chosen, with its defaults. */
+const PredictSettings *predict_fitted_settings (const PredictFitted *fitted);
+/* NULL: the method was given, or the fit comes from a file. */
+const PredictChoice *predict_fitted_choice (const PredictFitted *fitted);
+
+/* Whether a value of the feature may be missing (NaN): some were in training, or the
+ * method looks at none. */
+bool predict_fitted_may_miss (const PredictFitted *fitted, guint feature);
 
 /* predicted[n_samples]; deviation (may be NULL): over the trees, 0 of other methods.  threads as in
  * PredictSettings, 0: one per processor. */

@@ -8,8 +8,10 @@
 #include <math.h>
 
 const char *const predict_method_names[PREDICT_N_METHODS + 1] = {
-  "extra-trees", "forest", "tree", "linear", "svr", "mean", NULL,
+  "extra-trees", "forest", "tree", "linear", "svr", "mean", "boosting", "auto", NULL,
 };
+
+const char *const predict_stopping_names[PREDICT_N_STOPPINGS + 1] = { "auto", "on", "off", NULL };
 
 PredictSettings
 predict_settings_default (PredictMethod method)
@@ -18,10 +20,12 @@ predict_settings_default (PredictMethod method)
     .method = method,
     .trees = method == PREDICT_TREE ? 1 : 100,
     .min_samples_split = 2,
-    .min_samples_leaf = 1,
+    .min_samples_leaf = method == PREDICT_BOOSTING ? 0 : 1,
     .bootstrap = method == PREDICT_FOREST,
     .svr_c = 1,
     .svr_epsilon = 0.1,
+    .max_leaf_nodes = 31,
+    .learning_rate = 0.1,
     .seed = 1,
   };
 }
@@ -60,7 +64,23 @@ predict_settings_check (const PredictSettings *settings, GError **error)
     }
     return at_least ("epsilon of the SVR", settings->svr_epsilon, 0, error) &&
            at_least ("gamma of the SVR", settings->svr_gamma, 0, error);
-  case PREDICT_MEAN: return TRUE;
+  case PREDICT_MEAN:
+  case PREDICT_AUTO: return TRUE;
+  case PREDICT_BOOSTING:
+    if (!(settings->learning_rate > 0 && settings->learning_rate <= 1)) {
+      g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_OPTION,
+                   "the learning rate is %g; it must be above 0 and at most 1",
+                   settings->learning_rate);
+      return FALSE;
+    }
+    if (!(settings->quantile >= 0 && settings->quantile < 1)) {
+      g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_OPTION,
+                   "the quantile is %g; it must be between 0 and 1", settings->quantile);
+      return FALSE;
+    }
+    return at_least ("the number of trees", settings->trees, 1, error) &&
+           at_least ("max-leaf-nodes", settings->max_leaf_nodes, 2, error) &&
+           at_least ("l2", settings->l2, 0, error);
   case PREDICT_N_METHODS: break;
   }
   g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_OPTION, "there is no method %d",

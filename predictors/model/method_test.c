@@ -21,6 +21,8 @@ test_defaults (void)
     [PREDICT_LINEAR] = { "linear", 100, FALSE },
     [PREDICT_SVR] = { "svr", 100, FALSE },
     [PREDICT_MEAN] = { "mean", 100, FALSE },
+    [PREDICT_AUTO] = { "auto", 100, FALSE },
+    [PREDICT_BOOSTING] = { "boosting", 100, FALSE },
   };
 
   for (guint method = 0; method < PREDICT_N_METHODS; method++) {
@@ -33,7 +35,12 @@ test_defaults (void)
     g_assert_cmpint (settings.bootstrap, ==, methods[method].bootstrap);
     g_assert_cmpuint (settings.max_features, ==, 0);
     g_assert_cmpuint (settings.min_samples_split, ==, 2);
-    g_assert_cmpuint (settings.min_samples_leaf, ==, 1);
+    g_assert_cmpuint (settings.min_samples_leaf, ==, method == PREDICT_BOOSTING ? 0 : 1);
+    g_assert_cmpuint (settings.max_leaf_nodes, ==, 31);
+    g_assert_cmpfloat (settings.learning_rate, ==, 0.1);
+    g_assert_cmpfloat (settings.l2, ==, 0);
+    g_assert_cmpfloat (settings.quantile, ==, 0);
+    g_assert_cmpint (settings.early_stopping, ==, PREDICT_STOPPING_AUTO);
     g_assert_cmpuint (settings.max_depth, ==, 0);
     g_assert_cmpfloat (settings.ridge, ==, 0);
     g_assert_cmpfloat (settings.svr_c, ==, 1);
@@ -75,7 +82,18 @@ test_limits (void)
     { PREDICT_SVR, DOUBLE (svr_epsilon), -1, "epsilon of the SVR is -1; it must be at least 0" },
     { PREDICT_SVR, DOUBLE (svr_epsilon), 0, NULL },
     { PREDICT_SVR, DOUBLE (svr_gamma), -1, "gamma of the SVR is -1; it must be at least 0" },
-    { PREDICT_MEAN, WHOLE (method), PREDICT_N_METHODS, "there is no method 6" },
+    { PREDICT_MEAN, WHOLE (method), PREDICT_N_METHODS, "there is no method 8" },
+    { PREDICT_BOOSTING, WHOLE (trees), 0, "the number of trees is 0; it must be at least 1" },
+    { PREDICT_BOOSTING, WHOLE (max_leaf_nodes), 1, "max-leaf-nodes is 1; it must be at least 2" },
+    { PREDICT_BOOSTING, DOUBLE (learning_rate), 0,
+      "the learning rate is 0; it must be above 0 and at most 1" },
+    { PREDICT_BOOSTING, DOUBLE (learning_rate), NAN,
+      "the learning rate is nan; it must be above 0 and at most 1" },
+    { PREDICT_BOOSTING, DOUBLE (learning_rate), 1, NULL },
+    { PREDICT_BOOSTING, DOUBLE (l2), -1, "l2 is -1; it must be at least 0" },
+    { PREDICT_BOOSTING, DOUBLE (quantile), 1, "the quantile is 1; it must be between 0 and 1" },
+    { PREDICT_BOOSTING, DOUBLE (quantile), 0.9, NULL },
+    { PREDICT_BOOSTING, WHOLE (min_samples_split), 0, NULL },
     { PREDICT_LINEAR, WHOLE (trees), 0, NULL },
     { PREDICT_EXTRA_TREES, DOUBLE (svr_c), -1, NULL },
     { PREDICT_SVR, DOUBLE (ridge), -1, NULL },

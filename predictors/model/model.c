@@ -20,7 +20,8 @@ typedef struct {
   const PredictTable *table;
   const PredictRecipe *recipe;
   PredictSamples *samples;
-  uint32_t *group; /* [n_samples] */
+  PredictSettings settings; /* of the fit: of PREDICT_AUTO those that it chose */
+  uint32_t *group;          /* [n_samples] */
   uint32_t n_groups;
   PredictProgress progress;
   void *progress_data;
@@ -82,7 +83,7 @@ calibrate (const Learning *learning, PredictModel *model, const double *predicte
 static gboolean
 uses_out_of_bag (const Learning *learning)
 {
-  const PredictSettings *settings = &learning->recipe->settings;
+  const PredictSettings *settings = &learning->settings;
 
   return settings->bootstrap && settings->method <= PREDICT_TREE &&
          learning->n_groups == learning->samples->n_samples;
@@ -100,6 +101,8 @@ fit (Learning *learning, PredictModel *model, GError **error)
   model->fitted = predict_fit (samples, &recipe->settings, &report, report_share, learning, error);
   if (model->fitted == NULL)
     return FALSE;
+  learning->settings = *predict_fitted_settings (model->fitted);
+  learning->settings.threads = recipe->settings.threads;
   model->importances = g_steal_pointer (&report.importances);
   if (report.out_of_bag != NULL)
     model->out_of_bag_r2 = r2_of (samples, report.out_of_bag);
@@ -115,8 +118,8 @@ fit (Learning *learning, PredictModel *model, GError **error)
                            .log_target = recipe->log_target };
 
     begin_step (learning, n_folds);
-    if (!predict_evaluate (samples, learning->group, learning->n_groups, &recipe->settings, &trial,
-                           &evaluation, report_share, learning, error))
+    if (!predict_evaluate (samples, learning->group, learning->n_groups, &learning->settings,
+                           &trial, &evaluation, report_share, learning, error))
       return FALSE;
     calibrate (learning, model, evaluation.predicted, evaluation.deviation);
   }
@@ -150,7 +153,7 @@ permute (Learning *learning, PredictModel *model, GError **error)
       is_test[i] = fold[i] == k;
     training = predict_samples_select (learning->samples, is_test, false);
     test = predict_samples_select (learning->samples, is_test, true);
-    fitted = predict_fit (training, &recipe->settings, NULL, NULL, NULL, error);
+    fitted = predict_fit (training, &learning->settings, NULL, NULL, NULL, error);
     if (fitted == NULL)
       return FALSE;
     predict_fitted_permutation_importances (fitted, test, recipe->permutation_repeats,
@@ -167,11 +170,11 @@ permute (Learning *learning, PredictModel *model, GError **error)
 
 /* Features and target, of the sets that `sets` (may be NULL) tells apart in units of their means. */
 static PredictSamples *
-take_samples (const PredictTable *table, const char *const *features, const char *target,
-              gboolean log_target, const char *const *sets, GError **error)
+take_samples (const PredictTable *table, const char *const *features, const bool *may_miss,
+              const char *target, gboolean log_target, const char *const *sets, GError **error)
 {
   g_autoptr (PredictSamples) samples =
-      predict_samples_from (table, features, target, log_target, error);
+      predict_samples_with_gaps (table, features, may_miss, target, log_target, error);
   uint32_t n_sets;
   g_autofree uint32_t *set =
       samples == NULL || sets == NULL ? NULL : predict_table_sets (table, sets, &n_sets, error);
@@ -186,8 +189,32 @@ take_samples (const PredictTable *table, const char *const *features, const char
 PredictSamples *
 predict_recipe_samples (const PredictTable *table, const PredictRecipe *recipe, GError **error)
 {
-  return take_samples (table, recipe->features, recipe->target, recipe->log_target, recipe->sets,
-                       error);
+  const char *const *features = recipe->features;
+  guint n_features = g_strv_length ((char **) features);
+  bool has_gaps = recipe->sets == NULL && (recipe->settings.method == PREDICT_BOOSTING ||
+                                           recipe->settings.method == PREDICT_AUTO);
+  g_autofree bool *may_miss = g_new (bool, n_features);
+  g_autoptr (PredictSamples) samples = NULL;
+
+  for (guint feature = 0; feature < n_features; feature++)
+    may_miss[feature] = has_gaps;
+  samples = take_samples (table, features, may_miss, recipe->target, recipe->log_target,
+                          recipe->sets, error);
+  if (samples == NULL)
+    return NULL;
+  if (recipe->group != NULL) {
+    samples->group = predict_table_groups (table, recipe->group, &samples->n_groups, error);
+    if (samples->group == NULL)
+      return NULL;
+  }
+  samples->monotone = g_new0 (int8_t, n_features);
+  for (guint feature = 0; feature < n_features; feature++) {
+    if (recipe->increasing != NULL && g_strv_contains (recipe->increasing, features[feature]))
+      samples->monotone[feature] = 1;
+    if (recipe->decreasing != NULL && g_strv_contains (recipe->decreasing, features[feature]))
+      samples->monotone[feature] = -1;
+  }
+  return g_steal_pointer (&samples);
 }
 
 /* All that a model keeps about its training samples. */
@@ -232,8 +259,8 @@ note_origin (PredictModel *model, const Learning *learning)
     float smallest = column[0], largest = column[0];
 
     for (uint64_t i = 1; i < samples->n_samples; i++) {
-      smallest = MIN (smallest, column[i]);
-      largest = MAX (largest, column[i]);
+      smallest = fminf (smallest, column[i]); /* a missing one does not count */
+      largest = fmaxf (largest, column[i]);
     }
     model->smallest[feature] = (double) smallest;
     model->largest[feature] = (double) largest;
@@ -272,6 +299,12 @@ predict_model_train (const PredictTable *table, const PredictRecipe *recipe,
                          "other");
     return NULL;
   }
+  if ((recipe->increasing != NULL || recipe->decreasing != NULL) &&
+      (recipe->settings.method != PREDICT_BOOSTING || recipe->settings.quantile > 0)) {
+    g_set_error_literal (error, PREDICT_ERROR, PREDICT_ERROR_OPTION,
+                         "only boosting of means can be held to rise or fall with a feature");
+    return NULL;
+  }
   if (!predict_settings_check (&recipe->settings, error))
     return NULL;
   samples = predict_recipe_samples (table, recipe, error);
@@ -281,6 +314,7 @@ predict_model_train (const PredictTable *table, const PredictRecipe *recipe,
   if (group == NULL)
     return NULL;
   learning.samples = samples;
+  learning.settings = recipe->settings;
   learning.group = group;
   learning.fits_all +=
       fits_of (&trial) +
@@ -359,6 +393,8 @@ predict_model_apply (const PredictModel *model, const PredictTable *table, doubl
 {
   g_autoptr (PredictSamples) samples = NULL;
   g_autofree double *deviation = NULL;
+  guint n_features = g_strv_length (model->features);
+  g_autofree bool *may_miss = g_new (bool, n_features);
   uint64_t n = table->n_rows;
 
   if (!(level >= 0 && level < 1)) {
@@ -380,7 +416,9 @@ predict_model_apply (const PredictModel *model, const PredictTable *table, doubl
       return FALSE;
     }
   }
-  samples = take_samples (table, (const char *const *) model->features, NULL, FALSE,
+  for (guint feature = 0; feature < n_features; feature++)
+    may_miss[feature] = model->sets == NULL && predict_fitted_may_miss (model->fitted, feature);
+  samples = take_samples (table, (const char *const *) model->features, may_miss, NULL, FALSE,
                           (const char *const *) model->sets, error);
   if (samples == NULL)
     return FALSE;

@@ -14,6 +14,9 @@ typedef struct {
   const char *const *features; /* names of columns, NULL-terminated */
   const char *target;
   gboolean log_target;
+  /* Names of features, NULL-terminated; NULL: none.  The prediction never falls when one of them grows, or
+   * never rises.  Only of boosting without a quantile; names that are no features do not count. */
+  const char *const *increasing, *const *decreasing;
   const char *group; /* column whose equal cells stay on one side of a split; NULL */
   /* Columns whose cells tell the sets apart that are normalized, each by its own means
    * (predict_samples_normalize()), NULL-terminated; NULL: nothing is.  Not with log_target. */
@@ -50,7 +53,8 @@ typedef struct {
 PredictSamples *
 predict_recipe_samples (const PredictTable *table, const PredictRecipe *recipe, GError **error);
 
-/* NULL and *error: a column is missing or not of finite numbers, a feature is the target or named
+/* NULL and *error: a column is missing or not of finite numbers (features of boosting may be NaN, missing, in some
+ * rows when there are no sets), a feature is the target or named
  * twice, the settings are wrong, or there are too few groups for the trial.  The bytes of the model
  * do not depend on settings.threads.  With fewer than two groups its intervals are infinite. */
 PredictModel *predict_model_train (const PredictTable *table, const PredictRecipe *recipe,

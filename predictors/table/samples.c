@@ -31,6 +31,8 @@ predict_samples_free (PredictSamples *samples)
     return;
   g_free (samples->x);
   g_free (samples->y);
+  g_free (samples->group);
+  g_free (samples->monotone);
   g_free (samples);
 }
 
@@ -62,6 +64,14 @@ PredictSamples *
 predict_samples_from (const PredictTable *table, const char *const *features, const char *target,
                       gboolean log_target, GError **error)
 {
+  return predict_samples_with_gaps (table, features, NULL, target, log_target, error);
+}
+
+PredictSamples *
+predict_samples_with_gaps (const PredictTable *table, const char *const *features,
+                           const bool *may_miss, const char *target, gboolean log_target,
+                           GError **error)
+{
   uint64_t n = table->n_rows, largest = 0, first = n, n_large = 0;
   g_autoptr (PredictSamples) samples = NULL;
   g_autofree char *problem = NULL;
@@ -80,12 +90,17 @@ predict_samples_from (const PredictTable *table, const char *const *features, co
   samples = predict_samples_new (n, g_strv_length ((char **) features), target != NULL);
   for (guint feature = 0; feature < samples->n_features; feature++) {
     float *x = samples->x + feature * n;
+    bool has_gaps = may_miss != NULL && may_miss[feature];
 
     column = predict_table_numbers (table, features[feature], error);
     if (column == NULL)
       return NULL;
+    if (has_gaps && target != NULL && predict_table_is_unknown (table, column))
+      return refuse_unknown (table, column, 0, error);
     for (uint64_t row = 0; row < n; row++) {
       x[row] = (float) column->numbers[row];
+      if (has_gaps && isnan (column->numbers[row]))
+        continue;
       if (!isfinite (column->numbers[row]))
         return refuse_unknown (table, column, row, error);
       if (!isfinite (x[row]))
@@ -148,6 +163,11 @@ predict_samples_select (const PredictSamples *samples, const bool *is_test, bool
   for (uint64_t sample = 0; samples->y != NULL && sample < samples->n_samples; sample++)
     if (is_test[sample] == wanted)
       selected->y[at++] = samples->y[sample];
+  if (samples->group != NULL)
+    selected->group = predict_split_groups (samples->group, is_test, wanted, samples->n_samples,
+                                            samples->n_groups, &selected->n_groups);
+  selected->monotone =
+      g_memdup2 (samples->monotone, samples->n_features * sizeof *samples->monotone);
   return selected;
 }
 
@@ -161,6 +181,11 @@ predict_samples_project (const PredictSamples *samples, const guint *columns, gu
     memcpy (projected->x + column * n, samples->x + columns[column] * n, n * sizeof *projected->x);
   if (samples->y != NULL)
     memcpy (projected->y, samples->y, n * sizeof *projected->y);
+  projected->group = g_memdup2 (samples->group, n * sizeof *samples->group);
+  projected->n_groups = samples->n_groups;
+  projected->monotone = samples->monotone != NULL ? g_new (int8_t, n_columns) : NULL;
+  for (guint column = 0; samples->monotone != NULL && column < n_columns; column++)
+    projected->monotone[column] = samples->monotone[columns[column]];
   return projected;
 }
 

@@ -9,8 +9,16 @@
 typedef struct {
   uint64_t n_samples; /* at most UINT32_MAX */
   guint n_features;
-  float *x;  /* [n_features][n_samples], finite; single precision as scikit-learn's trees */
+  float *x;  /* [n_features][n_samples], finite, or NaN where a value may be missing; single
+                * precision as scikit-learn's trees */
   double *y; /* [n_samples], finite; NULL where nothing is observed */
+  /* What a method may have to know of the samples; NULL: nothing.  From g_malloc(). */
+  uint32_t *
+      group; /* [n_samples] < n_groups, none empty: whose samples stay together; NULL: each alone */
+  uint32_t n_groups;
+  int8_t
+      *monotone; /* [n_features] 1: the prediction never falls when the feature grows, -1: it never
+                       * rises, 0: either */
 } PredictSamples;
 
 PredictSamples *predict_samples_new (uint64_t n_samples, guint n_features, gboolean with_target);
@@ -29,7 +37,13 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (PredictSamples, predict_samples_free)
 PredictSamples *predict_samples_from (const PredictTable *table, const char *const *features,
                                       const char *target, gboolean log, GError **error);
 
-/* The samples i with is_test[i] == wanted; the caller frees. */
+/* The same with gaps: features[k] may be missing in rows, which have NaN then, where may_miss[k].  With
+ * a target each feature must have a value in some row. */
+PredictSamples *
+predict_samples_with_gaps (const PredictTable *table, const char *const *features,
+                           const bool *may_miss, const char *target, gboolean log, GError **error);
+
+/* The samples i with is_test[i] == wanted; the caller frees.  Groups are numbered anew. */
 PredictSamples *
 predict_samples_select (const PredictSamples *samples, const bool *is_test, bool wanted);
 
