@@ -70,6 +70,6 @@ told "the rankfile" head.rankfile
 # What was ranked is what the map file gives.
 run "$hopcast" simulate jacobi.hct --machine systemg:8 --ranks-per-node 8 --compute-scale 0 \
   --mapping best.map --timeline best.json
-test "$status" = 0 && grep -q 'end of last rank *0\.002985' out && test -s best.json
+test "$status" = 0 && grep -q 'end of last rank *0\.002977' out && test -s best.json
 verdict $? "the map file is the best mapping" "$(cat out err)"
 done_testing
