@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/options.h"
 #include "base/decimal.h"
+#include "predictors/boosting/boosting.h"
 
 #include <math.h>
 #include <string.h>
@@ -198,7 +199,7 @@ cli_method_settings (const CliMethodOptions *options, guint n_features, PredictS
 }
 
 char *
-cli_describe_settings (const PredictSettings *settings)
+cli_describe_settings (const PredictSettings *settings, uint64_t n_samples)
 {
   GString *text = g_string_new (NULL);
   char gamma[BASE_DECIMAL_SIZE] = "1 / features";
@@ -233,7 +234,8 @@ cli_describe_settings (const PredictSettings *settings)
     if (settings->min_samples_leaf > 0)
       g_string_append_printf (text, "min-samples-leaf %u", settings->min_samples_leaf);
     else
-      g_string_append (text, "min-samples-leaf by the rows");
+      g_string_append_printf (text, "min-samples-leaf %u by the rows",
+                              predict_boosting_least (n_samples));
     if (settings->max_depth > 0)
       g_string_append_printf (text, ", max-depth %u", settings->max_depth);
     if (settings->l2 > 0)

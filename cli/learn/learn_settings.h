@@ -33,5 +33,6 @@ void cli_add_method_options (GOptionContext *context, CliMethodOptions *options)
 gboolean cli_method_settings (const CliMethodOptions *options, guint n_features,
                               PredictSettings *settings, GError **error);
 
-/* The settings that the method heeds, as "100 trees, max-features 3"; the caller frees. */
-char *cli_describe_settings (const PredictSettings *settings);
+/* The settings that the method heeds, as "100 trees, max-features 3", for so many training samples; the
+ * caller frees. */
+char *cli_describe_settings (const PredictSettings *settings, uint64_t n_samples);

@@ -58,7 +58,7 @@ print_origin (FILE *out, const CliTraining *training)
                                          NULL);
   g_autofree char *features = g_strjoinv (", ", (char **) recipe->features);
   const PredictSettings *learned = predict_fitted_settings (training->model->fitted);
-  g_autofree char *settings = cli_describe_settings (learned);
+  g_autofree char *settings = cli_describe_settings (learned, training->model->n_samples);
   g_autofree char *method =
       g_strdup_printf ("%s%s: %s", recipe->settings.method == PREDICT_AUTO ? "auto, chosen " : "",
                        predict_method_names[learned->method], settings);
@@ -369,7 +369,7 @@ training_record (const CliTraining *training)
   const PredictModel *model = training->model;
   const CliSearched *searched = training->searched;
   const PredictSettings *learned = predict_fitted_settings (model->fitted);
-  g_autofree char *settings = cli_describe_settings (learned);
+  g_autofree char *settings = cli_describe_settings (learned, model->n_samples);
   g_autoptr (JsonBuilder) builder = json_builder_new ();
 
   json_builder_begin_object (builder);

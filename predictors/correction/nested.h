@@ -2,11 +2,11 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * A fifth of the points is set aside, everything is done anew with the others (breeding, the choice
- * of a trial, fitting), and the outcome predicts the fifth; and so with each fifth (Stone 1974; Varma
+ * A fold of the points is set aside, everything is done anew with the others (breeding, the choice
+ * of a trial, fitting), and the outcome predicts that fold; and so with each fold (Stone 1974; Varma
  * and Simon 2006).  Fitting only the numbers anew, as the choice between trials does, leaves the shape
  * of a term as all points made it and promises too little error.  Points with the same variables
- * are in the same fifth.
+ * are in the same fold.
  *
  * In this way all candidates are judged alike: the model as it was, refitted, the two surfaces
  * (surface.h), a term of any case, and a blend of all but the first: the geometric mean of their times

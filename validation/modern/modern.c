@@ -253,10 +253,10 @@ measure (gpointer state, const ValidationPublished *published, double *simulated
   return true;
 }
 
-/* One node and few ranks: 0.8 us of a call do not depend on how many they are; bcast has nothing
- * of the kind. */
+/* Seen at short messages on one node: 0.8 us of a call do not depend on the number of ranks, and bcast has
+ * nothing of the kind.  What takes them is a suspicion. */
 #define ASKS_WHERE \
-  "Open MPI was built for GPUs: coll/cuda asks before a reduction whose memory its buffers are"
+  "0.8 us of a call are missing: Open MPI was built for GPUs, and coll/cuda may ask whose memory the buffers are"
 
 /* What is known to be missing, by the beginning of a figure's name. */
 static const char *
@@ -273,7 +273,8 @@ cause_of (const char *name)
     { "abci_a_allreduce", ASKS_WHERE },
     { "abci_v_allreduce", ASKS_WHERE },
     { "leonardo_reduce", "reducing the data takes no time" },
-    { "leonardo_busy", "the other jobs of the machine are not simulated" },
+    { "leonardo_busy",
+      "slower than smaller and larger jobs: taken for the traffic of others, which is not simulated" },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (causes); i++)

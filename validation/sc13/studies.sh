@@ -16,7 +16,7 @@
 
 # The paper's sizes, in the order in which they are wanted.  The label of a halo is the mean over three iterations and
 # two replicas.  Less than 12 hours of two cores are enough for that only with one of each where a run takes minutes, and
-# with every second or fourth mapping of the dearest; all-to-alls hardly have noise.  Messages of 4 MiB have S-fold
+# with every second or fourth mapping of the dearest, or 28th; all-to-alls hardly have noise.  Messages of 4 MiB have S-fold
 # packets: --shrink auto leaves them whole, as they are routed dynamically; exact.* is the same without.  All-to-alls of
 # long messages have 256 KiB, as S is at most 64.
 paper='
