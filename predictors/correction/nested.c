@@ -119,7 +119,8 @@ formula_of (guint candidate, const PredictCorrectionData *data,
     const PredictCorrectionTrial *best = &made->trials[made->best];
 
     *parameters = predict_base_model_values (data->model);
-    memcpy (*parameters, best->parameters, data->model->n_parameters * sizeof *best->parameters);
+    for (guint p = 0; p < data->model->n_parameters; p++)
+      (*parameters)[p] = best->parameters[p];
     return best->time;
   }
   *parameters = candidate == PREDICT_CANDIDATE_REFITTED || searched
