@@ -576,7 +576,7 @@ add_options (GOptionContext *context, Options *options)
       "How many follow the first (default: 40; paper: 100)", "N" },
     { "nested", 0, 0, G_OPTION_ARG_INT, &options->n_folds,
       "The folds of points that are left out of the whole search, each in turn, to tell its error (default: 5, or 10 of "
-      "up to 40 points; 0: none, which is two to three times faster)",
+      "up to 40 points; 0: none, which is two to four times faster)",
       "N" },
     { "compare", 0, 0, G_OPTION_ARG_NONE, &options->compare,
       "Also the errors, so found, of all four cases", NULL },
