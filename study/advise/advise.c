@@ -292,6 +292,9 @@ mean_wall_s (const Adviser *adviser)
   return adviser->n_timed > 0 ? adviser->sum_s / adviser->n_timed : 0;
 }
 
+/* Runs that are handed out for each worker. */
+#define PENDING 2u
+
 static guint
 n_workers (const StudyAdviceOptions *options)
 {
@@ -302,8 +305,10 @@ n_workers (const StudyAdviceOptions *options)
 static gboolean
 is_race_late (const Adviser *adviser)
 {
-  double last_runs = 2 * (N_PAIRS + STUDY_N_WHAT_IFS) + 1;
-  double reserve_us = 1e6 * mean_wall_s (adviser) * ceil (last_runs / n_workers (adviser->options));
+  guint workers = n_workers (adviser->options);
+  /* Those that are handed out are made before. */
+  double last_runs = 2 * (N_PAIRS + STUDY_N_WHAT_IFS) + PENDING * workers;
+  double reserve_us = 1e6 * mean_wall_s (adviser) * ceil (last_runs / workers);
 
   return adviser->deadline_us > 0 &&
          (double) (adviser->deadline_us - g_get_monotonic_time ()) < reserve_us;
@@ -514,7 +519,7 @@ choose (void *data)
 {
   Adviser *adviser = data;
   GArray *wanted = g_array_new (FALSE, FALSE, sizeof (guint));
-  guint most = 2 * n_workers (adviser->options);
+  guint most = PENDING * n_workers (adviser->options);
   gboolean is_race = adviser->phase > PHASE_DEFAULT && adviser->phase < PHASE_PAIRS;
 
   /* What is queued for the race gives way to the pairs. */
