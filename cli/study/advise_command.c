@@ -12,7 +12,6 @@
 #include "study/advise/advise.h"
 #include "study/report/report.h"
 
-#include <glib/gstdio.h>
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -167,32 +166,6 @@ check_inputs (const char *path, const Options *options, GError **error)
                      options->routing_name, machine->spec);
 }
 
-/* --- A store that nobody asked for --- */
-
-/* The path of a store in a new folder. */
-static char *
-temporary_store_new (GError **error)
-{
-  g_autofree char *folder = g_dir_make_tmp ("hopcast-advice-XXXXXX", error);
-
-  return folder != NULL ? g_build_filename (folder, "advice.store", NULL) : NULL;
-}
-
-static void
-temporary_store_remove (char *path)
-{
-  static const char *const endings[] = { "", "-wal", "-shm", "-journal" };
-  g_autofree char *folder = g_path_get_dirname (path);
-
-  for (gsize at = 0; at < G_N_ELEMENTS (endings); at++) {
-    g_autofree char *file = g_strconcat (path, endings[at], NULL);
-
-    g_unlink (file);
-  }
-  g_rmdir (folder);
-  g_free (path);
-}
-
 /* --- The advice in words --- */
 
 static const StudyRival *
@@ -321,7 +294,7 @@ add_evidence (GPtrArray *lines, const StudyAdvice *advice)
   for (gsize at = 0; at < STUDY_N_TRUSTS; at++) {
     const StudyTrust *trust = &advice->trusts[at];
 
-    if (trust->n > 0)
+    if (trust->n > 0 && !isnan (trust->r2))
       add_line (lines,
                 "model: %s are %s: nested R2 %.2f over %u placements, error %.1f %% of a spread of "
                 "%.1f %%",
@@ -431,7 +404,7 @@ print_json (FILE *out, const char *path, const Options *options, const StudyAdvi
   json_builder_end_object (builder);
   cli_begin_object (builder, "what_if");
   for (gsize at = 0; at < STUDY_N_WHAT_IFS; at++)
-    cli_add_number (builder, advice->what_ifs[at].what, advice->what_ifs[at].gain);
+    cli_add_number (builder, advice->what_ifs[at].name, advice->what_ifs[at].gain);
   json_builder_end_object (builder);
   cli_add_number (builder, "computation_margin", computation_margin (advice));
   cli_add_string (builder, "model", advice->model);
@@ -596,7 +569,7 @@ advise (const char *path, Options *options, GError **error)
     if (launch.note != NULL && !options->talk.quiet)
       cli_printf (stderr, "hopcast: note: %s\n", launch.note);
   }
-  if (page != NULL && !write_report (page, options->advice.store_path, told, error))
+  if (page != NULL && !write_report (page, advice->store_path, told, error))
     return CLI_FAILED;
   return advice->verdict == STUDY_ADVICE_UNKNOWN ? CLI_PARTLY : CLI_DONE;
 }
@@ -611,8 +584,6 @@ cli_advise (int argc, char **argv, GError **error)
       "it gains, with which line; or that no placement is worth changing.");
   g_auto (Options) options = { .map = CLI_MAP_OPTIONS_INIT, .compute_scale = 1, .least_gain = .01 };
   g_autofree char *kinds = cli_map_describe_kinds ();
-  char *temporary = NULL;
-  int status;
 
   add_options (context, &options);
   g_option_context_set_description (context, kinds);
@@ -620,11 +591,6 @@ cli_advise (int argc, char **argv, GError **error)
       !check_options (&options, error) ||
       !check_inputs (options.advice.trace_path, &options, error))
     return CLI_FAILED;
-  if (options.store == NULL && (temporary = temporary_store_new (error)) == NULL)
-    return CLI_FAILED;
-  options.advice.store_path = options.store != NULL ? options.store : temporary;
-  status = advise (options.advice.trace_path, &options, error);
-  if (temporary != NULL)
-    temporary_store_remove (temporary);
-  return status;
+  options.advice.store_path = options.store;
+  return advise (options.advice.trace_path, &options, error);
 }

@@ -8,6 +8,7 @@
 #include "study/search/optimize.h"
 #include "study/session/racing.h"
 
+#include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
 
@@ -29,13 +30,13 @@ const char *const study_verdict_names[] = {
 #define N_KINDS  (SHRUNK + 1)
 
 static const struct {
-  const char *what;
+  const char *name, *what;
   double stretch, compute_scale;
 } what_ifs[STUDY_N_WHAT_IFS] = {
-  { "no computation", 1, 0 },
-  { "messages twice as long", .5, .5 },
-  { "messages half as long", 2, 2 },
-  { "computation twice as long", 1, 2 },
+  { "no_computation", "no computation", 1, 0 },
+  { "messages_twice", "messages twice as long", .5, .5 },
+  { "messages_half", "messages half as long", 2, 2 },
+  { "computation_twice", "computation twice as long", 1, 2 },
 };
 
 typedef enum {
@@ -668,6 +669,7 @@ conclude (Adviser *adviser)
     double plain = *time_at (adviser, 0, WHAT_IFS + at);
     double best = *time_at (adviser, adviser->challenger, WHAT_IFS + at);
 
+    advice->what_ifs[at].name = what_ifs[at].name;
     advice->what_ifs[at].what = what_ifs[at].what;
     advice->what_ifs[at].gain = adviser->challenger > 0 && isfinite (plain) && isfinite (best)
                                     ? plain / best - 1
@@ -679,13 +681,24 @@ conclude (Adviser *adviser)
   advice->rivals = g_steal_pointer (&adviser->rivals);
 }
 
-/* A store of other things is not overwritten. */
+/* The path of the store, in a new folder if it is a temporary one.  A store of other things is not
+ * overwritten. */
 static gboolean
-check_store (const StudyAdviceOptions *options, const StudyPlan *plan, GError **error)
+find_store (const StudyAdviceOptions *options, StudyAdvice *advice, const StudyPlan *plan,
+            GError **error)
 {
   g_autoptr (StudyStore) store = NULL;
-  g_autofree char *name = NULL;
+  g_autofree char *name = NULL, *folder = NULL;
 
+  if (options->store_path == NULL) {
+    folder = g_dir_make_tmp ("hopcast-advice-XXXXXX", error);
+    if (folder == NULL)
+      return FALSE;
+    advice->store_path = g_build_filename (folder, "advice.store", NULL);
+    advice->is_temporary = TRUE;
+    return TRUE;
+  }
+  advice->store_path = g_strdup (options->store_path);
   if (!g_file_test (options->store_path, G_FILE_TEST_EXISTS))
     return TRUE;
   store = study_store_open (options->store_path, STUDY_STORE_READ, error);
@@ -705,7 +718,7 @@ run_plan (Adviser *adviser, GError **error)
   const StudyAdviceOptions *options = adviser->options;
   guint n_runs = adviser->plan->runs->len;
   const StudySessionOptions session = { .n_workers = options->n_workers,
-                                        .store_path = options->store_path,
+                                        .store_path = adviser->advice->store_path,
                                         .retry_failed = TRUE,
                                         .chooser = &chooser,
                                         .chooser_data = adviser,
@@ -785,7 +798,7 @@ study_advise (const StudyAdviceOptions *options, GError **error)
     return NULL;
   adviser.n = adviser.rivals->all->len;
   advice->search_s = (double) (g_get_monotonic_time () - adviser.begin_us) * 1e-6;
-  if (!make_plan (&adviser, trace, error) || !check_store (options, adviser.plan, error) ||
+  if (!make_plan (&adviser, trace, error) || !find_store (options, advice, adviser.plan, error) ||
       !run_plan (&adviser, error))
     return NULL;
   conclude (&adviser);
@@ -793,11 +806,29 @@ study_advise (const StudyAdviceOptions *options, GError **error)
   return g_steal_pointer (&advice);
 }
 
+/* With the files that SQLite keeps beside it, and its folder. */
+static void
+remove_store (const char *path)
+{
+  static const char *const endings[] = { "", "-wal", "-shm", "-journal" };
+  g_autofree char *folder = g_path_get_dirname (path);
+
+  for (gsize at = 0; at < G_N_ELEMENTS (endings); at++) {
+    g_autofree char *file = g_strconcat (path, endings[at], NULL);
+
+    g_unlink (file);
+  }
+  g_rmdir (folder);
+}
+
 void
 study_advice_free (StudyAdvice *advice)
 {
   if (advice == NULL)
     return;
+  if (advice->is_temporary)
+    remove_store (advice->store_path);
+  g_free (advice->store_path);
   study_rivals_free (advice->rivals);
   g_strfreev (advice->warnings);
   g_free (advice);

@@ -28,12 +28,12 @@ typedef struct {
   RoutePolicy policy;
   double compute_scale;
   uint64_t seed;
-  guint n_workers;   /* processes; 0: one per core */
-  int64_t budget_us; /* for the whole advice; 0: n_runs counts */
-  guint n_runs;      /* exact runs of the race */
-  double least_gain; /* a smaller one is not worth a change: 0.01 */
-  const char *store_path;
-  gboolean keep_details; /* bytes on links and times of ranks, for a report */
+  guint n_workers;        /* processes; 0: one per core */
+  int64_t budget_us;      /* for the whole advice; 0: n_runs counts */
+  guint n_runs;           /* exact runs of the race */
+  double least_gain;      /* a smaller one is not worth a change: 0.01 */
+  const char *store_path; /* NULL: a temporary one */
+  gboolean keep_details;  /* bytes on links and times of ranks, for a report */
   StudySessionProgress progress;
   void *progress_data;
 } StudyAdviceOptions;
@@ -53,8 +53,8 @@ extern const char *const study_verdict_names[];
 
 /* The gain of the best candidate where the inputs are others, by one pair of runs. */
 typedef struct {
-  const char *what;
-  double gain; /* NaN: not run */
+  const char *name, *what; /* for machines: "no_computation"; for people */
+  double gain;             /* NaN: not run */
 } StudyWhatIf;
 
 #define STUDY_N_WHAT_IFS 4u
@@ -73,6 +73,8 @@ typedef struct {
   guint n_exact, n_shrunk; /* runs */
   double wall_s;           /* of their workers, earlier ones included */
   double search_s, elapsed_s;
+  char *store_path; /* a temporary one is removed with the advice */
+  gboolean is_temporary;
   char **warnings; /* of the default's run */
   int signal;      /* that ended it; 0: none */
 } StudyAdvice;
