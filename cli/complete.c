@@ -37,6 +37,7 @@ static const char *const group_methods[] = { "kl", "paper", "scotch", NULL };
 static const char *const costs[] = { "mended", "literal", NULL };
 static const char *const suites[] = { "bgq",  "infiniband", "aggregation", "modern", "modern-full",
                                       "evh1", "sc13",       "sensitivity", "shrink", NULL };
+static const char *const timed_networks[] = { "packet", "flow", NULL };
 static const char *const races[] = { "best", "top:", NULL };
 static const char *const shrinks[] = { "off", "auto", "auto:screen", "auto:race", NULL };
 
@@ -138,6 +139,7 @@ static const struct {
   { "--format", "", formats, NULL },
   { "--what", "", contents, NULL },
   { "--machine", "", NULL, add_machines },
+  { "--network", "advise", timed_networks, NULL },
   { "--network", "", study_network_names, NULL },
   { "--routing", "", study_routing_names, NULL },
   { "--cores", "", core_orders, NULL },

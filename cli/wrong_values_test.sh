@@ -43,6 +43,7 @@ complete () {
     "map convert") echo "AT --machine systemg:4 --ranks 2 --to slurm" ;;
     "map generate") echo "--machine systemg:4 --ranks 2" ;;
     "map metrics") echo "m.csv --machine systemg:4" ;;
+    advise) echo "good.ti --machine systemg:4 -q --budget 10" ;;
     "map optimize") echo "good.ti --machine systemg:4 -q -o x.map --budget 1" ;;
     "study run") echo "s.study --store s.store -q" ;;
     "study status" | "study export" | rank) echo "s.store" ;;
@@ -104,7 +105,7 @@ wrong () {
     *:--shrink) echo "'' x 0 1 -2 2.5 auto: 99999999999 8, 8,15 auto,8 8,16,32 1,2" ;;
     *:--replicas) echo "$whole 0 -1" ;;
     *:--jitter) echo "'' x 1 -1us nan 2s 1e400us" ;;
-    *:--tie) echo "'' x -1 nan 1e400" ;;
+    *:--tie | *:--min-gain) echo "'' x -1 nan 1e400" ;;
     *:--interval) echo "'' x -1 nan 0 1.5" ;;
     *:--validate) echo "$word splits: splits:0 splits:x folds:1" ;;
     *:--levels) echo "'' x 0 -1 2,x 1,2,3" ;;

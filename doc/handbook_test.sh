@@ -33,6 +33,9 @@ export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
 #   fails     the page shows how COMMAND fails, with 1 or, where the command line is wrong, with 2
 #   shorter   the sed commands TEXT make COMMAND shorter
 cat >rules <<'END'
+advise@without@hopcast advise TRACE@a synopsis
+advise@without@hopcast trace record@records CoMD on 256 ranks; traces/recorder/recorder_test.sh records programs
+advise@shorter@hopcast advise traces@s/$/ --budget 10/
 README@without@hopcast rank jacobi.store@cli/tutorial_test.sh makes this store and ranks it
 aggregation@shorter@hopcast aggregate table@s/ -o / --sizes 8,64KiB -o /
 aggregation@shorter@hopcast aggregate bound@s/class=C/class=W/
