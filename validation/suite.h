@@ -9,6 +9,7 @@
 
 #include "validation/published.h"
 
+#include <stdint.h>
 #include <stdio.h>
 
 typedef struct {
@@ -35,6 +36,15 @@ typedef struct {
   FILE *out;                 /* for ValidationSuite.print; NULL: not wanted */
 } ValidationWatch;
 
+/* How a figure is measured: a row of a suite's table. */
+typedef struct {
+  const char *name; /* of the published figure */
+  /* The figure in its published unit; NaN and *error on failure.  `state` is that of the suite. */
+  double (*measure) (gpointer state, uint32_t which, GError **error);
+  uint32_t which;    /* for measure */
+  const char *cause; /* of a difference; NULL: not known, or the figure agrees */
+} ValidationMeasure;
+
 typedef struct {
   const char *name;    /* as on the command line: "bgq" */
   const char *figures; /* the CSV's text */
@@ -43,6 +53,10 @@ typedef struct {
    * watch->details, as lines of validation_detail(). */
   gpointer (*open) (const ValidationWatch *watch);
   void (*close) (gpointer state);
+  /* [n_measures] for suites that measure each figure by a function of its own; the others have
+   * `measure` and may have `cause`. */
+  const ValidationMeasure *measures;
+  guint n_measures;
   /* Writes the figure, in its published unit; false and *error, VALIDATION_ERROR_NOT_RUN when the
    * watch lacks an input. */
   bool (*measure) (gpointer state, const ValidationPublished *published, double *simulated,
@@ -76,6 +90,13 @@ extern const ValidationSuite *const validation_suites[];
  * a figure of a name. */
 gboolean validation_run (const ValidationSuite *const *suites, const char *const *only,
                          const ValidationWatch *watch, GError **error);
+
+/* Measures one figure, by the suite's table or its function: as ValidationSuite.measure. */
+bool validation_measure (const ValidationSuite *suite, gpointer state,
+                         const ValidationPublished *published, double *simulated, GError **error);
+
+/* The known cause of a difference of the figure, or NULL. */
+const char *validation_cause (const ValidationSuite *suite, const char *name);
 
 /* For ValidationSuite.measure: sets *error for a figure that no experiment measures; false. */
 bool validation_no_experiment (const ValidationPublished *published, GError **error);

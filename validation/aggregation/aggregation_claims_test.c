@@ -98,7 +98,8 @@ test_figures (void)
   for (guint i = 0; i < figures->len; i++)
     g_assert_true (
         g_hash_table_add (names, ((ValidationPublished *) g_ptr_array_index (figures, i))->name));
-  g_assert_false (validation_aggregation.measure (state, &unknown, &simulated, &error));
+  g_assert_false (
+      validation_measure (&validation_aggregation, state, &unknown, &simulated, &error));
   g_assert_error (error, VALIDATION_ERROR, VALIDATION_ERROR_EXPERIMENT);
   g_assert_nonnull (strstr (error->message, "no_such_figure"));
   g_clear_error (&error);
@@ -108,7 +109,8 @@ test_figures (void)
 
     if (!g_str_has_prefix (figure->name, "xc30_"))
       continue;
-    g_assert_false (validation_aggregation.measure (state, figure, &simulated, &error));
+    g_assert_false (
+        validation_measure (&validation_aggregation, state, figure, &simulated, &error));
     g_assert_error (error, VALIDATION_ERROR, VALIDATION_ERROR_NOT_RUN);
     g_clear_error (&error);
   }
