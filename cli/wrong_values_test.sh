@@ -123,7 +123,7 @@ wrong () {
     *:--observed-runs | *:--feature-runs) echo "'' x network network= network=nonsense colour=red" ;;
     *:--format | *:--network | *:--routing | *:--to | *:--what | *:--objective | \
       *:--rcc | *:--method | *:--early-stopping | *:--normalize | *:--importances | *:--score | *:--mode | *:--loss | *:--computation | \
-      *:--near | *:--cost | *:--mpi) echo "$word" ;;
+      *:--near | *:--cost | *:--fit | *:--mpi) echo "$word" ;;
     rank:--by | aggregate:--by) echo "$word" ;;
     validate:--only) echo "$word" ;;
     *:--output | *:--links | *:--report | *:--timeline | *:--hosts | *:--store | *:--model | *:--from | \

@@ -77,7 +77,8 @@ set_factors_of_ipc (StudyChoice *choice, GError **error)
   uint32_t n = choice->patterns->n, recorded = choice->options->recorded;
   g_autofree double *ipc = g_new (double, n);
   g_autofree char **why = g_new0 (char *, n);
-  gboolean done = study_ipc_read (&choice->options->ipc, choice->patterns, ipc, why, error);
+  gboolean done =
+      study_ipc_read (&choice->options->ipc, choice->patterns, ipc, why, choice->warnings, error);
 
   if (done && isnan (ipc[recorded - 1])) {
     g_set_error (error, STUDY_ERROR, STUDY_ERROR_INPUT,
