@@ -81,6 +81,7 @@ run_figure (const ValidationSuite *suite, gpointer state, const ValidationPublis
     .suite = suite->name, .published = published, .lower = (double) NAN, .upper = (double) NAN
   };
   g_autoptr (GError) why = NULL;
+  g_autofree char *note = NULL;
 
   if (validation_measure (suite, state, published, &result.simulated, &why)) {
     result.is_run = true;
@@ -88,6 +89,11 @@ run_figure (const ValidationSuite *suite, gpointer state, const ValidationPublis
         suite->spread != NULL && suite->spread (state, published, &result.lower, &result.upper)
             ? validation_agrees_within (published, result.lower, result.upper)
             : validation_agrees (published, result.simulated);
+    if (suite->note != NULL)
+      result.note = note = suite->note (state, find_measure (suite, published->name));
+    if (suite->range != NULL && isnan (result.lower))
+      result.is_range =
+          suite->range (state, find_measure (suite, published->name), &result.lower, &result.upper);
     if (!result.agrees)
       result.cause = validation_cause (suite, published->name);
   } else if (g_error_matches (why, VALIDATION_ERROR, VALIDATION_ERROR_NOT_RUN)) {

@@ -16,11 +16,13 @@ typedef struct {
   const char *suite; /* its name */
   const ValidationPublished *published;
   double simulated;    /* in the published unit; NaN: not run */
-  double lower, upper; /* NaN: as ValidationSuite.spread has it, nothing is known */
+  double lower, upper; /* NaN: neither ValidationSuite.spread nor .range knows anything */
+  bool is_range;       /* lower and upper are those of .range */
   bool is_run;
   const char *why; /* not run: the missing input */
   bool agrees;
   const char *cause; /* of the difference, where it is known; else NULL */
+  const char *note;  /* how the figure came about, where it could have been otherwise; else NULL */
 } ValidationResult;
 
 typedef struct {
@@ -29,8 +31,8 @@ typedef struct {
   /* Called before each with the share that is done, 0..1; may be NULL. */
   void (*progress) (void *data, double share);
   void *data;
-  GString *details;          /* NULL: not wanted */
-  const char *xc30;          /* published runs, for a figure of aggregation; NULL: none */
+  GString *details; /* NULL: not wanted */
+  const char *xc30; /* other runs than the built-in ones, for figures of aggregation; NULL: those */
   const char *const *stores; /* finished studies, NULL at the end; for suites that read them */
   const char *runs;          /* file in which shrink keeps its runs; NULL: none */
   FILE *out;                 /* for ValidationSuite.print; NULL: not wanted */
@@ -65,6 +67,12 @@ typedef struct {
    * when any of that is published.  False: the number itself is judged.  May be NULL. */
   bool (*spread) (gpointer state, const ValidationPublished *published, double *lower,
                   double *upper);
+  /* Of a suite with a table: where a figure that was measured lies when what had to be guessed for it is
+   * varied, which goes to the details by guess; it does not change the verdict.  False: nothing was
+   * guessed.  May be NULL. */
+  bool (*range) (gpointer state, const ValidationMeasure *row, double *low, double *high);
+  /* How a figure that was measured came about, for people; the caller frees it.  May return and be NULL. */
+  char *(*note) (gpointer state, const ValidationMeasure *row);
   /* Prints a table behind the figures.  May be NULL. */
   void (*print) (gpointer state, FILE *out);
   /* The known cause of a figure's difference, or NULL.  May be NULL itself. */
