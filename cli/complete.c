@@ -32,6 +32,7 @@ static const char *const validations[] = { "splits:", "folds:", "none", NULL };
 static const char *const modes[] = { "best", "paper", NULL };
 static const char *const computations[] = { "unchanged", "ipc", "node", NULL };
 static const char *const bases[] = { "simulation", "bound", NULL };
+static const char *const fits[] = { "ridge", "least-squares", NULL };
 static const char *const nears[] = { "phase", "run", "none", NULL };
 static const char *const group_methods[] = { "kl", "paper", "scotch", NULL };
 static const char *const costs[] = { "mended", "literal", NULL };
@@ -153,6 +154,7 @@ static const struct {
   { "--by", "rank", NULL, add_run_columns },
   { "--by", "aggregate", bases, NULL },
   { "--computation", "", computations, NULL },
+  { "--fit", "", fits, NULL },
   { "--near", "", nears, NULL },
   { "--shrink", "", shrinks, NULL },
   { "--method", "train", predict_method_names, NULL },

@@ -116,7 +116,8 @@ wrong () {
     *:--sizes) echo "'' x 0 -1 1,x 1,,2 1e400" ;;
     *:--collectives) echo "$word bcast bcast: bcast:x bcast:0 nonsense:4" ;;
     *:--max-slowdown) echo "'' x -1 nan 1e400" ;;
-    *:--memory-share) echo "'' x -1 nan 1.5" ;;
+    *:--memory-share) echo "'' x -1 nan 1.5 .. 20.. 40..20% 10..x%" ;;
+    aggregate:--working-set) echo "'' x -1 nan 12parsecs 1e400 .. 2GiB..1GiB x..1GiB" ;;
     *:--working-set | *:--memory-per-task | *:--node-memory | *:--memory-traffic)
       echo "'' x -1 nan 12parsecs 1e400" ;;
     *:--predict-range) echo "'' x bytes bytes=1 bytes=1: bytes=:1 bytes=2:1 bytes=x:y bytes:1:2 nonsense=1:2" ;;
@@ -124,7 +125,7 @@ wrong () {
     *:--observed-runs | *:--feature-runs) echo "'' x network network= network=nonsense colour=red" ;;
     *:--format | *:--network | *:--routing | *:--to | *:--what | *:--objective | \
       *:--rcc | *:--method | *:--early-stopping | *:--normalize | *:--importances | *:--score | *:--mode | *:--loss | *:--computation | \
-      *:--near | *:--cost | *:--mpi) echo "$word" ;;
+      *:--near | *:--cost | *:--fit | *:--mpi) echo "$word" ;;
     rank:--by | aggregate:--by) echo "$word" ;;
     validate:--only) echo "$word" ;;
     *:--output | *:--links | *:--report | *:--timeline | *:--hosts | *:--store | *:--model | *:--from | \

@@ -65,25 +65,25 @@ call_us (InfiniBand *ib, Algorithm algorithm, uint32_t bytes, GError **error)
 }
 
 double
-ib_alltoall_us (InfiniBand *ib, uint32_t bytes, GError **error)
+ib_alltoall_us (gpointer ib, uint32_t bytes, GError **error)
 {
   return call_us (ib, BY_RULES, bytes, error);
 }
 
 double
-ib_pairwise_us (InfiniBand *ib, uint32_t bytes, GError **error)
+ib_pairwise_us (gpointer ib, uint32_t bytes, GError **error)
 {
   return call_us (ib, PAIRWISE, bytes, error);
 }
 
 double
-ib_bruck_us (InfiniBand *ib, uint32_t bytes, GError **error)
+ib_bruck_us (gpointer ib, uint32_t bytes, GError **error)
 {
   return call_us (ib, BRUCK, bytes, error);
 }
 
 double
-ib_alltoall_change_bytes (InfiniBand *ib G_GNUC_UNUSED, uint32_t last_bytes, GError **error)
+ib_alltoall_change_bytes (gpointer ib G_GNUC_UNUSED, uint32_t last_bytes, GError **error)
 {
   g_autoptr (TopoMachine) machine = validation_machine_new (MACHINE, NULL, error);
   uint32_t bytes;
@@ -114,7 +114,7 @@ ib_alltoall_change_bytes (InfiniBand *ib G_GNUC_UNUSED, uint32_t last_bytes, GEr
 
 /* Time just below this size over the time at it. */
 double
-ib_alltoall_drop (InfiniBand *ib, uint32_t bytes, GError **error)
+ib_alltoall_drop (gpointer ib, uint32_t bytes, GError **error)
 {
   double below_us = ib_alltoall_us (ib, bytes - 1, error);
 
@@ -122,7 +122,7 @@ ib_alltoall_drop (InfiniBand *ib, uint32_t bytes, GError **error)
 }
 
 double
-ib_pairwise_flatness (InfiniBand *ib, uint32_t unused G_GNUC_UNUSED, GError **error)
+ib_pairwise_flatness (gpointer ib, uint32_t unused G_GNUC_UNUSED, GError **error)
 {
   double small_us = ib_pairwise_us (ib, 10, error);
 
@@ -130,7 +130,7 @@ ib_pairwise_flatness (InfiniBand *ib, uint32_t unused G_GNUC_UNUSED, GError **er
 }
 
 double
-ib_bruck_growth (InfiniBand *ib, uint32_t unused G_GNUC_UNUSED, GError **error)
+ib_bruck_growth (gpointer ib, uint32_t unused G_GNUC_UNUSED, GError **error)
 {
   double half_us = ib_bruck_us (ib, 1000, error);
 
