@@ -18,9 +18,9 @@
 set -u
 . "${G_TEST_SRCDIR:-.}/cli/tap.sh"
 builddir=${G_TEST_BUILDDIR:-$srcdir}
-# With sanitizers the searches of correction.md take a quarter of an hour.
+# With sanitizers the searches of correction.md and the runs of advise.md take a quarter of an hour.
 if test -z "${HANDBOOK_PAGES-}" && is_sanitized; then
-  HANDBOOK_PAGES=$(cd "$srcdir" && find README.md doc/handbook -name "*.md" ! -name correction.md | sort)
+  HANDBOOK_PAGES=$(cd "$srcdir" && find README.md doc/handbook -name "*.md" ! -name correction.md ! -name advise.md | sort)
 fi
 pages=${HANDBOOK_PAGES:-$(cd "$srcdir" && ls README.md doc/handbook/*.md)}
 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1

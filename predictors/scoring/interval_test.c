@@ -619,6 +619,10 @@ test_tenths (gconstpointer data)
   g_autoptr (GString) shares = g_string_new (NULL);
   g_autoptr (PredictTable) table = NULL;
 
+#ifdef WITH_SANITIZERS
+  g_test_skip ("hundreds of forests; built with sanitizers");
+  return;
+#endif
   for (guint draw = 0; draw < it->draws; draw++) {
     g_autoptr (PredictTable) training = NULL, test = NULL;
     g_autoptr (GPtrArray) features = NULL;
