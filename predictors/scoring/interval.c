@@ -71,7 +71,8 @@ score_places (const Calibration *calibration, uint64_t first, uint64_t end)
   }
   for (uint64_t i = 0; i < errors.of && errors.floor > 0; i++)
     scores[i] /= calibration->deviation[calibration->places[first + i].sample] + errors.floor;
-  qsort (scores, errors.of, sizeof *scores, predict_compare_values);
+  if (errors.of > 0)
+    qsort (scores, errors.of, sizeof *scores, predict_compare_values);
 
   /* Kept score k, from 0, has this rank, from 1, among all: the first of rank r or more is
    * k = floor (n (r - 1) / of). */
@@ -136,7 +137,8 @@ predict_interval_calibrate (const double *observed, const double *predicted,
       smallest = fmin (smallest, observed[i]);
       largest = fmax (largest, observed[i]);
     }
-  qsort (places, calibration.n, sizeof *places, compare_places);
+  if (calibration.n > 0)
+    qsort (places, calibration.n, sizeof *places, compare_places);
   interval.range = calibration.n > 0 ? largest - smallest : (double) NAN;
   interval.all = score_places (&calibration, 0, calibration.n);
   interval.n_classes = count_classes (&calibration, interval.all.groups);
