@@ -189,7 +189,8 @@ static const Row rows[] = {
   { "mpi", "datatype", AT (mpi.datatype_ps), TOPO_UNIT_TIME,
     { NULL, "250 ns" }, "0 ns", "1 ms",
     "Processor time in an algorithm of a collective for a derived datatype that is made, committed,\n"
-    "sent with, received with and freed [M] Open MPI 4.1.4 on Milan" },
+    "sent with, received with and freed [M] Open MPI 4.1.4 on a Milan that others shared; half of\n"
+    "it in its fastest moments" },
   { "mpi", "datatype_description", AT (mpi.datatype_description_ps), TOPO_UNIT_TIME,
     { NULL, "30 ns" }, "0 ns", "1 ms",
     "For each block of bytes in its description, as above [M]" },

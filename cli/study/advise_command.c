@@ -18,11 +18,9 @@
 
 /* --- Options --- */
 
-#define MAX_BUDGET_S 1e6
-#define LEAST_RUNS   10u
-#define MOST_RUNS    1e6
-#define SIGNAL_EXIT  128
-#define REPORT_TOP   12u
+#define LEAST_RUNS  10u
+#define SIGNAL_EXIT 128
+#define REPORT_TOP  12u
 
 typedef struct {
   CliMapOptions map; /* the machine, the format, the output and the names of nodes */
@@ -92,25 +90,6 @@ add_options (GOptionContext *context, Options *options)
 }
 
 static gboolean
-check_budget (const char *budget, StudyAdviceOptions *advice, GError **error)
-{
-  char *end = NULL;
-  double value = budget != NULL ? g_ascii_strtod (budget, &end) : 60;
-
-  if (budget == NULL ||
-      (end != budget && strcmp (end, "s") == 0 && value > 0 && value <= MAX_BUDGET_S))
-    advice->budget_us = (gint64) ceil (value * 1e6);
-  else if (end != budget && *end == '\0' && value >= LEAST_RUNS && value <= MOST_RUNS &&
-           value == floor (value))
-    advice->n_runs = (guint) value;
-  else
-    return cli_refuse (
-        error, "--budget: '%s' is neither seconds, such as 60s, nor a number of at least %u",
-        budget, LEAST_RUNS);
-  return TRUE;
-}
-
-static gboolean
 check_options (Options *options, GError **error)
 {
   static const char *const networks[] = { "packet", "flow", NULL };
@@ -119,7 +98,8 @@ check_options (Options *options, GError **error)
   int network, routing;
 
   if (!cli_parse_format (&options->map.format, error) ||
-      !check_budget (options->budget, advice, error) ||
+      !cli_parse_budget (options->budget != NULL ? options->budget : "60s", LEAST_RUNS,
+                         &advice->budget_us, &advice->n_runs, error) ||
       !cli_check_number ("--threads", options->threads, 0, CLI_MAX_THREADS, error) ||
       (network = cli_parse_choice ("--network", options->network_name, networks, error)) < 0 ||
       (routing =
