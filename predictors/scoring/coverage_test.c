@@ -76,7 +76,7 @@ at (const GArray *coverage, const char *by, const char *value)
     if (g_str_equal (one->by, by) && g_str_equal (one->value, value))
       return one;
   }
-  return NULL;
+  g_error ("no coverage by \"%s\" of \"%s\"", by, value);
 }
 
 /* Thirty rows of one class, three of which, all of kind a and low, are 50 off, the others 1: at a level of
