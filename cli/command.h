@@ -39,6 +39,7 @@ typedef struct {
 /* The whole program, for main(). */
 int cli_main (int argc, char **argv);
 
+int cli_advise (int argc, char **argv, GError **error);
 int cli_aggregate (int argc, char **argv, GError **error);
 int cli_aggregate_counters (int argc, char **argv, GError **error);
 int cli_aggregate_predict_ipc (int argc, char **argv, GError **error);

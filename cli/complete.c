@@ -32,11 +32,13 @@ static const char *const validations[] = { "splits:", "folds:", "none", NULL };
 static const char *const modes[] = { "best", "paper", NULL };
 static const char *const computations[] = { "unchanged", "ipc", "node", NULL };
 static const char *const bases[] = { "simulation", "bound", NULL };
+static const char *const fits[] = { "ridge", "least-squares", NULL };
 static const char *const nears[] = { "phase", "run", "none", NULL };
 static const char *const group_methods[] = { "kl", "paper", "scotch", NULL };
 static const char *const costs[] = { "mended", "literal", NULL };
 static const char *const suites[] = { "bgq",  "infiniband", "aggregation", "modern", "modern-full",
                                       "evh1", "sc13",       "sensitivity", "shrink", NULL };
+static const char *const timed_networks[] = { "packet", "flow", NULL };
 static const char *const races[] = { "best", "top:", NULL };
 static const char *const shrinks[] = { "off", "auto", "auto:screen", "auto:race", NULL };
 
@@ -138,6 +140,7 @@ static const struct {
   { "--format", "", formats, NULL },
   { "--what", "", contents, NULL },
   { "--machine", "", NULL, add_machines },
+  { "--network", "advise", timed_networks, NULL },
   { "--network", "", study_network_names, NULL },
   { "--routing", "", study_routing_names, NULL },
   { "--cores", "", core_orders, NULL },
@@ -151,6 +154,7 @@ static const struct {
   { "--by", "rank", NULL, add_run_columns },
   { "--by", "aggregate", bases, NULL },
   { "--computation", "", computations, NULL },
+  { "--fit", "", fits, NULL },
   { "--near", "", nears, NULL },
   { "--shrink", "", shrinks, NULL },
   { "--method", "train", predict_method_names, NULL },

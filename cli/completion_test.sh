@@ -61,6 +61,7 @@ offers "networks" "packet flow load" simulate e.ti --network ""
 offers "routings" "zone0 zone1 zone2 zone3" simulate e.ti --routing z
 offers "mappings" "default hilbert slurm: e.ti ..." simulate e.ti --mapping ""
 offers "methods" "extra-trees forest ..." train a.csv --method ""
+offers "fits of an IPC model" "least-squares ridge" aggregate train-ipc a.csv --fit ""
 offers "methods of grouping" "kl paper scotch" aggregate group a.csv --method ""
 offers "metrics" "max_bytes max_chunks max_dilation max_buffer max_delay max_waited max_FIFO" rank c.store --by max_
 offers "machines" "bgq: torus: fattree: fattree3: dragonflyplus: qdr: fdr: edr: hdr100: hdr: ndr200: ndr: systemg: systemg stampede stampede: fabric: d.conf f" \

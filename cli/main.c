@@ -37,6 +37,7 @@ static const CliCommand commands[] = {
   { "predict", "a table with what a model predicts of its rows", cli_predict },
   { "report", "one page that shows a study: which mapping is best, and why", cli_report },
   { "map optimize", "search for a better mapping", cli_map_optimize },
+  { "advise", "how to launch a program: mapping, ranks per node, gain, launch line", cli_advise },
   { "correct", "mend a performance model by measured times", cli_correct },
   { "aggregate", "how many ranks should share a node, which, on which cores", cli_aggregate },
   { "aggregate patterns", "which cores of a node a job can use, and how many nodes",

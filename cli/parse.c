@@ -218,3 +218,24 @@ cli_check_number (const char *option, int value, int least, int most, GError **e
   return value == G_MININT || (value >= least && value <= most) ||
          cli_refuse (error, "%s: %d is not within %d..%d", option, value, least, most);
 }
+
+#define MOST_BUDGET_S 1e9
+#define MOST_BUDGET_N 1e6
+
+gboolean
+cli_parse_budget (const char *text, guint least, int64_t *budget_us, guint *n, GError **error)
+{
+  char *end;
+  double value = g_ascii_strtod (text, &end);
+
+  if (end != text && strcmp (end, "s") == 0 && value > 0 && value <= MOST_BUDGET_S)
+    *budget_us = (int64_t) ceil (value * 1e6);
+  else if (end != text && *end == '\0' && value >= least && value <= MOST_BUDGET_N &&
+           value == floor (value))
+    *n = (guint) value;
+  else
+    return cli_refuse (
+        error, "--budget: '%s' is neither seconds, such as 20s, nor a number of at least %u", text,
+        least);
+  return TRUE;
+}

@@ -38,6 +38,11 @@ cli_parse_choice (const char *option, const char *text, const char *const *choic
 
 #define CLI_MAX_THREADS 1024
 
+/* What --budget says: seconds with an s, or a whole number from `least` on.  One of *budget_us and *n is set.
+ * FALSE and *error for anything else. */
+gboolean
+cli_parse_budget (const char *text, guint least, int64_t *budget_us, guint *n, GError **error);
+
 /* Whether the value is within the bounds; one that was not given, G_MININT, is. */
 gboolean cli_check_number (const char *option, int value, int least, int most, GError **error);
 

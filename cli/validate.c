@@ -59,7 +59,10 @@ print_row (const ValidationResult *result)
             result->simulated, published->unit, text->str, 100 * deviation (result),
             result->agrees ? "agrees" : "DIFFERS", published->role, published->source);
   if (isfinite (result->lower))
-    printf ("    %.4g to %.4g by chance\n", result->lower, result->upper);
+    printf ("    %.4g to %.4g %s\n", result->lower, result->upper,
+            result->is_range ? "as guesses vary, one at a time" : "by chance");
+  if (result->note != NULL)
+    printf ("    %s\n", result->note);
   if (result->cause != NULL)
     printf ("    %s\n", result->cause);
 }
@@ -91,6 +94,10 @@ report (void *data, const ValidationResult *result)
     cli_add_number (builder, "lower", result->lower);
     cli_add_number (builder, "upper", result->upper);
     cli_add_string (builder, "verdict", verdict (result));
+    if (result->is_range)
+      cli_add_string (builder, "range_of", "guesses");
+    if (result->note != NULL)
+      cli_add_string (builder, "note", result->note);
     if (result->cause != NULL)
       cli_add_string (builder, "cause", result->cause);
     cli_add_string (builder, "role", published->role);
@@ -240,7 +247,8 @@ cli_validate (int argc, char **argv, GError **error)
     { "store", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &stores,
       "A finished study that sc13 or sensitivity reads; may be given several times", "FILE" },
     { "xc30", 0, 0, G_OPTION_ARG_FILENAME, &xc30,
-      "Runs of SPEC MPI2007 on a Cray XC30, as aggregation reads them", "FILE" },
+      "Runs of SPEC MPI2007 on another machine for aggregation (default: those of a Cray XC30)",
+      "FILE" },
     { "runs", 0, 0, G_OPTION_ARG_FILENAME, &runs,
       "Keep the runs of shrink in FILE, and make only those that it lacks", "FILE" },
     { NULL },

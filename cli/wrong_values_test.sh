@@ -43,6 +43,7 @@ complete () {
     "map convert") echo "AT --machine systemg:4 --ranks 2 --to slurm" ;;
     "map generate") echo "--machine systemg:4 --ranks 2" ;;
     "map metrics") echo "m.csv --machine systemg:4" ;;
+    advise) echo "good.ti --machine systemg:4 -q --budget 10" ;;
     "map optimize") echo "good.ti --machine systemg:4 -q -o x.map --budget 1" ;;
     "study run") echo "s.study --store s.store -q" ;;
     "study status" | "study export" | rank) echo "s.store" ;;
@@ -104,7 +105,7 @@ wrong () {
     *:--shrink) echo "'' x 0 1 -2 2.5 auto: 99999999999 8, 8,15 auto,8 8,16,32 1,2" ;;
     *:--replicas) echo "$whole 0 -1" ;;
     *:--jitter) echo "'' x 1 -1us nan 2s 1e400us" ;;
-    *:--tie) echo "'' x -1 nan 1e400" ;;
+    *:--tie | *:--min-gain) echo "'' x -1 nan 1e400" ;;
     *:--interval) echo "'' x -1 nan 0 1.5" ;;
     *:--validate) echo "$word splits: splits:0 splits:x folds:1" ;;
     *:--levels) echo "'' x 0 -1 2,x 1,2,3" ;;
@@ -115,7 +116,8 @@ wrong () {
     *:--sizes) echo "'' x 0 -1 1,x 1,,2 1e400" ;;
     *:--collectives) echo "$word bcast bcast: bcast:x bcast:0 nonsense:4" ;;
     *:--max-slowdown) echo "'' x -1 nan 1e400" ;;
-    *:--memory-share) echo "'' x -1 nan 1.5" ;;
+    *:--memory-share) echo "'' x -1 nan 1.5 .. 20.. 40..20% 10..x%" ;;
+    aggregate:--working-set) echo "'' x -1 nan 12parsecs 1e400 .. 2GiB..1GiB x..1GiB" ;;
     *:--working-set | *:--memory-per-task | *:--node-memory | *:--memory-traffic)
       echo "'' x -1 nan 12parsecs 1e400" ;;
     *:--predict-range) echo "'' x bytes bytes=1 bytes=1: bytes=:1 bytes=2:1 bytes=x:y bytes:1:2 nonsense=1:2" ;;
@@ -123,7 +125,7 @@ wrong () {
     *:--observed-runs | *:--feature-runs) echo "'' x network network= network=nonsense colour=red" ;;
     *:--format | *:--network | *:--routing | *:--to | *:--what | *:--objective | \
       *:--rcc | *:--method | *:--early-stopping | *:--normalize | *:--importances | *:--score | *:--mode | *:--loss | *:--computation | \
-      *:--near | *:--cost | *:--mpi) echo "$word" ;;
+      *:--near | *:--cost | *:--fit | *:--mpi) echo "$word" ;;
     rank:--by | aggregate:--by) echo "$word" ;;
     validate:--only) echo "$word" ;;
     *:--output | *:--links | *:--report | *:--timeline | *:--hosts | *:--store | *:--model | *:--from | \

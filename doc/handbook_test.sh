@@ -18,9 +18,9 @@
 set -u
 . "${G_TEST_SRCDIR:-.}/cli/tap.sh"
 builddir=${G_TEST_BUILDDIR:-$srcdir}
-# With sanitizers the searches of correction.md take a quarter of an hour.
+# With sanitizers the searches of correction.md and the runs of advise.md take a quarter of an hour.
 if test -z "${HANDBOOK_PAGES-}" && is_sanitized; then
-  HANDBOOK_PAGES=$(cd "$srcdir" && find README.md doc/handbook -name "*.md" ! -name correction.md | sort)
+  HANDBOOK_PAGES=$(cd "$srcdir" && find README.md doc/handbook -name "*.md" ! -name correction.md ! -name advise.md | sort)
 fi
 pages=${HANDBOOK_PAGES:-$(cd "$srcdir" && ls README.md doc/handbook/*.md)}
 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
@@ -33,6 +33,9 @@ export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
 #   fails     the page shows how COMMAND fails, with 1 or, where the command line is wrong, with 2
 #   shorter   the sed commands TEXT make COMMAND shorter
 cat >rules <<'END'
+advise@without@hopcast advise TRACE@a synopsis
+advise@without@hopcast trace record@records CoMD on 256 ranks; traces/recorder/recorder_test.sh records programs
+advise@shorter@hopcast advise traces@s/$/ --budget 10/
 README@without@hopcast rank jacobi.store@cli/tutorial_test.sh makes this store and ranks it
 aggregation@shorter@hopcast aggregate table@s/ -o / --sizes 8,64KiB -o /
 aggregation@shorter@hopcast aggregate bound@s/class=C/class=W/

@@ -110,17 +110,20 @@ typedef struct {
     uint64_t envelope_bytes;     /* software header in the first payload */
     uint64_t library;            /* TopoLibrary */
     uint64_t collectives;        /* TopoCollectives */
-    int64_t datatype_block_ps;   /* in a collective: of a block of a derived datatype */
-    uint64_t algorithm;          /* forced, in no file: sim_collective_named(); 0: by the rules */
-    uint64_t immediate_bytes;    /* largest message sent from the look-aside descriptor */
-    uint64_t eager_bytes;        /* largest eager message */
-    uint64_t e_split_bytes;      /* rendezvous data to the E neighbour is split from here on */
-    uint64_t dynamic_bytes;      /* rendezvous data above this is routed dynamically */
-    uint64_t dynamic_messages;   /* dynamically routed messages in flight per rank */
-    bool async_progress;         /* protocol answered while the rank computes */
-    bool pacing;                 /* remote gets are paced above one rack */
-    int64_t shm_latency_ps;      /* within a node, sender to receiver */
-    uint64_t shm_bandwidth_Bps;  /* one copy within a node */
+    /* In an algorithm of a collective, processor time of */
+    int64_t datatype_ps;             /* a derived datatype: made, used in a message and freed */
+    int64_t datatype_description_ps; /* each block of its description */
+    int64_t datatype_block_ps;       /* each block that is packed, unpacked or copied */
+    uint64_t algorithm;         /* forced, in no file: sim_collective_named(); 0: by the rules */
+    uint64_t immediate_bytes;   /* largest message sent from the look-aside descriptor */
+    uint64_t eager_bytes;       /* largest eager message */
+    uint64_t e_split_bytes;     /* rendezvous data to the E neighbour is split from here on */
+    uint64_t dynamic_bytes;     /* rendezvous data above this is routed dynamically */
+    uint64_t dynamic_messages;  /* dynamically routed messages in flight per rank */
+    bool async_progress;        /* protocol answered while the rank computes */
+    bool pacing;                /* remote gets are paced above one rack */
+    int64_t shm_latency_ps;     /* within a node, sender to receiver */
+    uint64_t shm_bandwidth_Bps; /* one copy within a node */
   } mpi;
 
   struct {

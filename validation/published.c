@@ -46,7 +46,7 @@ parse_number (const char *field, double empty, double *value)
 static ValidationPublished *
 parse_line (const char *line)
 {
-  static const char *const roles[] = { "calibrated", "predicted", "limit", NULL };
+  static const char *const roles[] = { "calibrated", "predicted", "limit", "recomputed", NULL };
   g_auto (GStrv) fields = g_strsplit (line, ",", -1);
   double low, high, tolerance;
   ValidationPublished *published;

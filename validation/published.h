@@ -23,7 +23,8 @@ typedef struct {
   char *name, *unit;
   double low, high; /* published; -INFINITY and INFINITY where open */
   double tolerance; /* share by which each end may be missed */
-  char *role;       /* "calibrated": it helped to set the model; "predicted": it did not; "limit":
+  char *role;       /* "calibrated": it helped to set the model; "predicted": it did not;
+                     * "recomputed": from the publication's own numbers, without a model; "limit":
                      * nobody has published it, it is what this project asks of itself */
   char *source;     /* where it was published */
   char *conditions;

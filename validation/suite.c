@@ -38,6 +38,40 @@ is_name (const GPtrArray *all, const char *name)
   return false;
 }
 
+/* NULL: the suite's table has no such figure, or it has no table. */
+static const ValidationMeasure *
+find_measure (const ValidationSuite *suite, const char *name)
+{
+  for (guint at = 0; at < suite->n_measures; at++)
+    if (strcmp (suite->measures[at].name, name) == 0)
+      return &suite->measures[at];
+  return NULL;
+}
+
+bool
+validation_measure (const ValidationSuite *suite, gpointer state,
+                    const ValidationPublished *published, double *simulated, GError **error)
+{
+  const ValidationMeasure *row = find_measure (suite, published->name);
+
+  if (suite->measures == NULL)
+    return suite->measure (state, published, simulated, error);
+  if (row == NULL)
+    return validation_no_experiment (published, error);
+  *simulated = row->measure (state, row->which, error);
+  return !isnan (*simulated);
+}
+
+const char *
+validation_cause (const ValidationSuite *suite, const char *name)
+{
+  const ValidationMeasure *row = find_measure (suite, name);
+
+  if (suite->measures == NULL)
+    return suite->cause != NULL ? suite->cause (name) : NULL;
+  return row != NULL ? row->cause : NULL;
+}
+
 /* Measures one figure and reports it. */
 static gboolean
 run_figure (const ValidationSuite *suite, gpointer state, const ValidationPublished *published,
@@ -47,15 +81,21 @@ run_figure (const ValidationSuite *suite, gpointer state, const ValidationPublis
     .suite = suite->name, .published = published, .lower = (double) NAN, .upper = (double) NAN
   };
   g_autoptr (GError) why = NULL;
+  g_autofree char *note = NULL;
 
-  if (suite->measure (state, published, &result.simulated, &why)) {
+  if (validation_measure (suite, state, published, &result.simulated, &why)) {
     result.is_run = true;
     result.agrees =
         suite->spread != NULL && suite->spread (state, published, &result.lower, &result.upper)
             ? validation_agrees_within (published, result.lower, result.upper)
             : validation_agrees (published, result.simulated);
-    if (!result.agrees && suite->cause != NULL)
-      result.cause = suite->cause (published->name);
+    if (suite->note != NULL)
+      result.note = note = suite->note (state, find_measure (suite, published->name));
+    if (suite->range != NULL && isnan (result.lower))
+      result.is_range =
+          suite->range (state, find_measure (suite, published->name), &result.lower, &result.upper);
+    if (!result.agrees)
+      result.cause = validation_cause (suite, published->name);
   } else if (g_error_matches (why, VALIDATION_ERROR, VALIDATION_ERROR_NOT_RUN)) {
     result.simulated = (double) NAN;
     result.why = why->message;

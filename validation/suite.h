@@ -9,17 +9,20 @@
 
 #include "validation/published.h"
 
+#include <stdint.h>
 #include <stdio.h>
 
 typedef struct {
   const char *suite; /* its name */
   const ValidationPublished *published;
   double simulated;    /* in the published unit; NaN: not run */
-  double lower, upper; /* NaN: as ValidationSuite.spread has it, nothing is known */
+  double lower, upper; /* NaN: neither ValidationSuite.spread nor .range knows anything */
+  bool is_range;       /* lower and upper are those of .range */
   bool is_run;
   const char *why; /* not run: the missing input */
   bool agrees;
   const char *cause; /* of the difference, where it is known; else NULL */
+  const char *note;  /* how the figure came about, where it could have been otherwise; else NULL */
 } ValidationResult;
 
 typedef struct {
@@ -28,12 +31,21 @@ typedef struct {
   /* Called before each with the share that is done, 0..1; may be NULL. */
   void (*progress) (void *data, double share);
   void *data;
-  GString *details;          /* NULL: not wanted */
-  const char *xc30;          /* published runs, for a figure of aggregation; NULL: none */
+  GString *details; /* NULL: not wanted */
+  const char *xc30; /* other runs than the built-in ones, for figures of aggregation; NULL: those */
   const char *const *stores; /* finished studies, NULL at the end; for suites that read them */
   const char *runs;          /* file in which shrink keeps its runs; NULL: none */
   FILE *out;                 /* for ValidationSuite.print; NULL: not wanted */
 } ValidationWatch;
+
+/* How a figure is measured: a row of a suite's table. */
+typedef struct {
+  const char *name; /* of the published figure */
+  /* The figure in its published unit; NaN and *error on failure.  `state` is that of the suite. */
+  double (*measure) (gpointer state, uint32_t which, GError **error);
+  uint32_t which;    /* for measure */
+  const char *cause; /* of a difference; NULL: not known, or the figure agrees */
+} ValidationMeasure;
 
 typedef struct {
   const char *name;    /* as on the command line: "bgq" */
@@ -43,6 +55,10 @@ typedef struct {
    * watch->details, as lines of validation_detail(). */
   gpointer (*open) (const ValidationWatch *watch);
   void (*close) (gpointer state);
+  /* [n_measures] for suites that measure each figure by a function of its own; the others have
+   * `measure` and may have `cause`. */
+  const ValidationMeasure *measures;
+  guint n_measures;
   /* Writes the figure, in its published unit; false and *error, VALIDATION_ERROR_NOT_RUN when the
    * watch lacks an input. */
   bool (*measure) (gpointer state, const ValidationPublished *published, double *simulated,
@@ -51,6 +67,12 @@ typedef struct {
    * when any of that is published.  False: the number itself is judged.  May be NULL. */
   bool (*spread) (gpointer state, const ValidationPublished *published, double *lower,
                   double *upper);
+  /* Of a suite with a table: where a figure that was measured lies when what had to be guessed for it is
+   * varied, which goes to the details by guess; it does not change the verdict.  False: nothing was
+   * guessed.  May be NULL. */
+  bool (*range) (gpointer state, const ValidationMeasure *row, double *low, double *high);
+  /* How a figure that was measured came about, for people; the caller frees it.  May return and be NULL. */
+  char *(*note) (gpointer state, const ValidationMeasure *row);
   /* Prints a table behind the figures.  May be NULL. */
   void (*print) (gpointer state, FILE *out);
   /* The known cause of a figure's difference, or NULL.  May be NULL itself. */
@@ -76,6 +98,13 @@ extern const ValidationSuite *const validation_suites[];
  * a figure of a name. */
 gboolean validation_run (const ValidationSuite *const *suites, const char *const *only,
                          const ValidationWatch *watch, GError **error);
+
+/* Measures one figure, by the suite's table or its function: as ValidationSuite.measure. */
+bool validation_measure (const ValidationSuite *suite, gpointer state,
+                         const ValidationPublished *published, double *simulated, GError **error);
+
+/* The known cause of a difference of the figure, or NULL. */
+const char *validation_cause (const ValidationSuite *suite, const char *name);
 
 /* For ValidationSuite.measure: sets *error for a figure that no experiment measures; false. */
 bool validation_no_experiment (const ValidationPublished *published, GError **error);

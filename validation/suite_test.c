@@ -156,6 +156,55 @@ test_runs (void)
   }
 }
 
+static double
+measure_row (gpointer state, uint32_t which, GError **error)
+{
+  *(int *) state += 1;
+  if (which == 0)
+    g_set_error (error, VALIDATION_ERROR, VALIDATION_ERROR_NOT_RUN, "no store");
+  return which > 0 ? which : (double) NAN;
+}
+
+static void
+on_table_result (void *data, const ValidationResult *result)
+{
+  g_string_append_printf (data, "%s=%g %s; ", result->published->name, result->simulated,
+                          result->cause != NULL ? result->cause
+                          : result->is_run      ? "-"
+                                                : result->why);
+}
+
+/* A suite with a table: its rows, the causes of those that differ, and a figure without a row. */
+static void
+test_table (void)
+{
+  static const ValidationMeasure rows[] = {
+    { "good", measure_row, 5, "never printed" },
+    { "bad", measure_row, 7, "too large" },
+    { "bare", measure_row, 8, NULL },
+    { "missing", measure_row, 0, NULL },
+  };
+  ValidationSuite suite = SUITE ("table", HEADING "good,us,4,5,0,predicted,Paper,here\n"
+                                                  "bad,us,4,5,0,predicted,Paper,here\n"
+                                                  "bare,us,4,5,0,predicted,Paper,here\n"
+                                                  "missing,us,4,5,0,predicted,Paper,here\n");
+  const ValidationSuite *const suites[] = { &suite, NULL };
+  g_autoptr (GString) seen = g_string_new (NULL);
+  g_autoptr (GError) error = NULL;
+  const ValidationWatch watch = { .report = on_table_result, .data = seen };
+
+  suite.measure = NULL;
+  suite.measures = rows;
+  suite.n_measures = G_N_ELEMENTS (rows);
+  validation_run (suites, NULL, &watch, &error);
+  g_assert_no_error (error);
+  g_assert_cmpstr (seen->str, ==, "good=5 -; bad=7 too large; bare=8 -; missing=nan no store; ");
+  suite.n_measures--;
+  g_assert_false (validation_run (suites, NULL, &watch, &error));
+  g_assert_error (error, VALIDATION_ERROR, VALIDATION_ERROR_EXPERIMENT);
+  g_assert_nonnull (strstr (error->message, "\"missing\""));
+}
+
 static void
 test_details (void)
 {
@@ -178,6 +227,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/validation/suite/runs", test_runs);
+  g_test_add_func ("/validation/suite/table", test_table);
   g_test_add_func ("/validation/suite/details", test_details);
   return g_test_run ();
 }

@@ -17,7 +17,8 @@ BEGIN {
   is_calibrated["alaska", 1] = is_calibrated["alaska", 2] = is_calibrated["alaska", 3] = 1
   is_calibrated["csd3", 1] = is_calibrated["csd3", 2] = is_calibrated["csd3", 3] = 1
   n_quantities = split("latency of a pair,bandwidth of a pair,message rate of several pairs," \
-                       "bandwidth of several pairs,collectives up to 1 KiB,collectives beyond", quantities, ",")
+                       "bandwidth of several pairs,rate within a node,bandwidth within a node," \
+                       "collectives up to 1 KiB,collectives beyond", quantities, ",")
 }
 
 function add(is_own, quantity, generation, error,    at) {
@@ -42,16 +43,18 @@ function cell(at) {
 
 FILENAME ~ /details$/ {
   if (!($1 in generation_of) || !($3 > 0) || !($4 > 0)) next
-  bytes = ranks = 0
+  bytes = ranks = per_node = 0
   n = split($2, word, " ")
   for (i = 2; i <= n; i++) {
     if (word[i] ~ /^ranks=/) ranks = substr(word[i], 7) + 0
+    if (word[i] ~ /^per_node=/) per_node = substr(word[i], 10) + 0
     if (word[i] ~ /^bytes=/) bytes = substr(word[i], 7) + 0
   }
   if (word[1] ~ /latency|multi_lat|pingpong/) quantity = 1
+  else if ($5 ~ /\/s/ && ranks <= per_node) quantity = bytes > 4096 ? 6 : 5
   else if ($5 ~ /B\/s/) quantity = ranks > 2 ? 4 : 2
   else if ($5 ~ /\/s/) quantity = 3
-  else quantity = bytes > 1024 ? 6 : 5
+  else quantity = bytes > 1024 ? 8 : 7
   error = log($4 / $3)
   add(($1, quantity) in is_calibrated, quantity, generation_of[$1], error < 0 ? -error : error)
   next

@@ -25,6 +25,8 @@ abci_v,osu_bw ranks=2 per_node=1 bytes=32,100,200,MB/s
 abci_v,osu_bw ranks=2 per_node=1 bytes=64,100,150,MB/s
 csd3,osu_mbw_mr ranks=32 per_node=16 bytes=8,100,50,messages/s
 csd3,osu_mbw_mr ranks=32 per_node=16 bytes=8,1000,1000,MB/s
+csd3,imb_uniband ranks=2 per_node=56 bytes=4096,100,110,1/s
+csd3,imb_biband ranks=32 per_node=32 bytes=8192,100,400,MB/s
 leonardo,allreduce ranks=32 per_node=1 bytes=1024,10,20,us
 leonardo,allreduce ranks=32 per_node=1 bytes=2048,10,40,us
 impi,osu_latency ranks=2 per_node=1 bytes=8,1,9,us
@@ -43,6 +45,8 @@ cat >expected <<'END'
 | bandwidth of a pair | EDR |  | 73 % (2) |
 | message rate of several pairs | HDR100 | 100 % (1) |  |
 | bandwidth of several pairs | HDR100 |  | 0 % (1) |
+| rate within a node | HDR100 |  | 10 % (1) |
+| bandwidth within a node | HDR100 |  | 300 % (1) |
 | collectives up to 1 KiB | HDR |  | 100 % (1) |
 | collectives beyond | HDR |  | 300 % (1) |
 

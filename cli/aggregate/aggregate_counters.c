@@ -20,7 +20,7 @@
 typedef struct {
   CliTalkOptions talk;
   char *program, *pattern, *events, *region, *cycles, *instructions, *output;
-  gboolean no_header;
+  gboolean no_header, with_instructions;
 } Options;
 
 static void
@@ -84,6 +84,7 @@ read_trace (const char *path, GPtrArray *tasks, GError **error)
       return cli_fail (error, "%s has no counters", source);
     task = predict_task_new (source);
     task->ipc = instructions / cycles;
+    task->instructions = instructions;
     g_ptr_array_add (tasks, task);
   }
   return trace != NULL;
@@ -140,22 +141,30 @@ write_row (FILE *out, const Options *options, const GPtrArray *tasks, char *cons
            GPtrArray *notes)
 {
   char number[BASE_DECIMAL_SIZE];
-  double ipc = 0;
+  double ipc = 0, instructions = 0;
 
   if (!options->no_header) {
     fputs ("program,pattern,ipc", out);
+    if (options->with_instructions)
+      fputs (",instructions", out);
     for (char *const *event = events; *event != NULL; event++) {
       fputc (',', out);
       base_csv_field (out, *event);
     }
     fputc ('\n', out);
   }
-  for (guint i = 0; i < tasks->len; i++)
-    ipc += ((const PredictTask *) g_ptr_array_index (tasks, i))->ipc;
+  for (guint i = 0; i < tasks->len; i++) {
+    const PredictTask *task = g_ptr_array_index (tasks, i);
+
+    ipc += task->ipc;
+    instructions += task->instructions;
+  }
   base_csv_field (out, options->program);
   fputc (',', out);
   base_csv_field (out, options->pattern);
   fprintf (out, ",%s", base_decimal_print (number, ipc / tasks->len));
+  if (options->with_instructions)
+    fprintf (out, ",%s", base_decimal_print (number, instructions / tasks->len));
   for (char *const *event = events; *event != NULL; event++) {
     double sum = all_have (tasks, *event) ? 0 : (double) NAN;
 
@@ -213,6 +222,10 @@ cli_aggregate_counters (int argc, char **argv, GError **error)
       "The event that counts cycles, if it has an unusual name", "EVENT" },
     { "instructions", 0, 0, G_OPTION_ARG_STRING, &options.instructions,
       "The event that counts instructions, if it has an unusual name", "EVENT" },
+    { "with-instructions", 0, 0, G_OPTION_ARG_NONE, &options.with_instructions,
+      "Also a column with the instructions of a task, which must be the same in all patterns: train-ipc "
+      "and aggregate then check it",
+      NULL },
     { "no-header", 0, 0, G_OPTION_ARG_NONE, &options.no_header,
       "Only the row, to be appended to a table", NULL },
     { "output", 'o', 0, G_OPTION_ARG_FILENAME, &options.output,

@@ -52,6 +52,32 @@ holds "has it for itself" cmp -s out model.json
 succeeds "the report as CSV" "$hopcast" aggregate train-ipc train.csv --events misses -q --format csv
 holds "the line of all" grep -q '^8,"all",60,7,7,[^,]*,[^,]*,false,"all"$' out
 
+# -- the paper's own fit -----------------------------------------------------------
+
+succeeds "least squares" "$hopcast" aggregate train-ipc train.csv --events misses --fit least-squares -o ols.json --format json
+holds "no ridge" test "$(grep -c '"ridge": 0,\|"ridge": null,' out)" = 10
+succeeds "predict by them" "$hopcast" aggregate predict-ipc ols.json test.csv -q
+holds "the law is found" awk -F, 'NR > 1 && ($5 * $5 > 1e-8) { bad = 1 } END { exit bad }' out
+programs 1 7 >seven.csv
+refused "as many programs as coefficients" 1 "pattern 1: 7 programs have it, and at least 8 are needed" \
+  aggregate train-ipc seven.csv --events misses --fit least-squares
+refused "no such fit" 2 "--fit" aggregate train-ipc train.csv --fit best
+
+# -- instructions must not depend on the pattern -------------------------------------
+
+awk -F, -v OFS=, 'NR == 1 { print $0, "instructions"; next } { print $0, $1 == "p7" && $2 == 8 ? 1.032e9 : 1e9 }' \
+  train.csv >counted.csv
+succeeds "a program that executes more" "$hopcast" aggregate train-ipc counted.csv --events misses
+holds "is told" grep -q 'warning: counted.csv: program "p7" executes 3.2 % more instructions in pattern 8 than in pattern' err
+holds "alone" test "$(grep -c 'more instructions' err)" = 1
+succeeds "and is no event" "$hopcast" aggregate train-ipc counted.csv -q
+holds "of all columns" grep -q '^events  *misses, noise$' out
+
+printf '2000,,instructions:u,9,100\n1000,,cycles:u,9,100\n' >a.perf
+printf '4000,,instructions:u,9,100\n2000,,cycles:u,9,100\n' >b.perf
+succeeds "a row with instructions" "$hopcast" aggregate counters a.perf b.perf --program x --pattern 4 --with-instructions
+holds "has their mean" test "$(paste -s -d ' ' out)" = "program,pattern,ipc,instructions x,4,2,3000"
+
 # -- too few programs ----------------------------------------------------------------
 
 programs 1 9 >few.csv

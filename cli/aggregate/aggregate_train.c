@@ -4,9 +4,11 @@
 #include "base/csv.h"
 #include "cli/command.h"
 #include "cli/options.h"
+#include "cli/parse.h"
 #include "cli/print/columns.h"
 #include "cli/print/outfile.h"
 #include "cli/print/terminal.h"
+#include "cli/print/warnings.h"
 #include "predictors/aggregation/ipc_model.h"
 
 #include <math.h>
@@ -15,10 +17,13 @@
 
 #define AUTO "auto:"
 
+/* In the order of PredictIpcFit. */
+static const char *const fits[] = { "ridge", "least-squares", NULL };
+
 typedef struct {
   CliFormatOptions format;
   CliTalkOptions talk;
-  char *samples, *events, *output;
+  char *samples, *events, *fit, *output;
 } Options;
 
 static void
@@ -27,6 +32,7 @@ options_clear (Options *options)
   cli_format_options_clear (&options->format);
   g_free (options->samples);
   g_free (options->events);
+  g_free (options->fit);
   g_free (options->output);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
@@ -212,11 +218,13 @@ train (const char *path, const Options *options, GError **error)
       split_names ("--samples", options->samples != NULL ? options->samples : "4,5", error);
   g_auto (GStrv) events = NULL;
   guint64 n_auto = 0;
+  int fit = options->fit != NULL ? cli_parse_choice ("--fit", options->fit, fits, error)
+                                 : PREDICT_IPC_RIDGE;
   g_autoptr (CliOutfile) out = NULL;
   g_autoptr (PredictTable) table = NULL;
   g_autoptr (PredictIpcModel) model = NULL;
 
-  if (samples == NULL || !parse_events (options->events, &events, &n_auto, error) ||
+  if (fit < 0 || samples == NULL || !parse_events (options->events, &events, &n_auto, error) ||
       (options->output != NULL && !(out = cli_outfile_new (options->output, error))) ||
       !(table = predict_table_read (path, error)))
     return FALSE;
@@ -226,12 +234,17 @@ train (const char *path, const Options *options, GError **error)
                                                       (guint) n_auto, error);
   if (events == NULL)
     return FALSE;
-  model =
-      predict_ipc_train (table, (const char *const *) samples, (const char *const *) events, error);
+  model = predict_ipc_train (table, (const char *const *) samples, (const char *const *) events,
+                             (PredictIpcFit) fit, error);
   if (model == NULL)
     return FALSE;
-  if (!options->talk.quiet)
+  if (!options->talk.quiet) {
+    g_autoptr (GPtrArray) unequal = g_ptr_array_new_with_free_func (g_free);
+
+    predict_ipc_check_instructions (table, unequal);
+    cli_warnings_tell (unequal);
     warn (model);
+  }
   if (out != NULL && (!predict_ipc_model_write (model, cli_outfile_stream (out), error) ||
                       !cli_outfile_commit (out, error)))
     return FALSE;
@@ -257,6 +270,10 @@ cli_aggregate_train_ipc (int argc, char **argv, GError **error)
       "The columns of event rates to learn from, or auto:N: the N that correlate most with the IPC "
       "(default: every column of numbers)",
       "A,B,..." },
+    { "fit", 0, 0, G_OPTION_ARG_STRING, &options.fit,
+      "ridge (default: least squares with a ridge that leaving programs out chooses) or least-squares, "
+      "the paper's, which needs more programs than coefficients",
+      "HOW" },
     { "output", 'o', 0, G_OPTION_ARG_FILENAME, &options.output,
       "Where to write the model (default: nowhere, only tell how good it is)", "MODEL.json" },
     { NULL },

@@ -65,15 +65,15 @@ cli_choice_add_options (GOptionContext *context, CliChoiceOptions *options)
       "ID" },
     { "memory-share", 0, 0, G_OPTION_ARG_STRING, &options->memory_share_text,
       "Without counters: how much of a computation's time goes to memory, were there no shared cache, "
-      "e.g. 30 %; a model of the node does the rest",
+      "e.g. 30 % or 20..40 %; a model of the node does the rest (default: any that is known of programs)",
       "SHARE" },
     { "working-set", 0, 0, G_OPTION_ARG_STRING, &options->working_set_text,
-      "With --memory-share: what all ranks together use again and again (default: more than any "
-      "cache)",
+      "For the model of the node: what all ranks together use again and again, e.g. 8GiB, 1GiB..8GiB or "
+      "1GiB.. (default: any; more than any cache with --memory-share)",
       "SIZE" },
     { "computation", 0, 0, G_OPTION_ARG_STRING, &options->computation_name,
-      "unchanged (default: computations take as long in every pattern), ipc or node, as the options "
-      "above say",
+      "node (default without --ipc: the model of the node), ipc, or unchanged: computations take as "
+      "long in every pattern, and none is recommended",
       "HOW" },
     { "reference", 0, 0, G_OPTION_ARG_INT, &options->reference,
       "The pattern that others are compared with (default: 1; the fastest when 1 does not fit)",
@@ -148,9 +148,7 @@ static gboolean
 check_computation (CliChoiceOptions *options, GError **error)
 {
   static const char *const names[] = { "unchanged", "ipc", "node", NULL };
-  int how = options->ipc != NULL                 ? STUDY_COMPUTATION_IPC
-            : options->memory_share_text != NULL ? STUDY_COMPUTATION_SHARING
-                                                 : STUDY_COMPUTATION_UNCHANGED;
+  int how = options->ipc != NULL ? STUDY_COMPUTATION_IPC : STUDY_COMPUTATION_SHARING;
 
   if (options->ipc != NULL && options->memory_share_text != NULL &&
       options->computation_name == NULL)
@@ -163,14 +161,17 @@ check_computation (CliChoiceOptions *options, GError **error)
   options->choice.computation = (StudyComputation) how;
   if (how == STUDY_COMPUTATION_IPC && options->ipc == NULL)
     return cli_refuse (error, "--computation ipc needs --ipc FILE");
-  if (how == STUDY_COMPUTATION_SHARING && options->memory_share_text == NULL)
-    return cli_refuse (error, "--computation node needs --memory-share SHARE");
   if (options->samples != NULL && options->ipc == NULL)
     return cli_refuse (error, "--samples needs --ipc MODEL.json");
   if (options->program != NULL && options->ipc == NULL)
     return cli_refuse (error, "--program needs --ipc FILE");
-  if (options->working_set_text != NULL && options->memory_share_text == NULL)
-    return cli_refuse (error, "--working-set needs --memory-share SHARE");
+  if (how != STUDY_COMPUTATION_SHARING && options->ipc == NULL &&
+      (options->memory_share_text != NULL || options->working_set_text != NULL))
+    return cli_refuse (error,
+                       "--computation unchanged has no use for --memory-share and --working-set");
+  if (how == STUDY_COMPUTATION_IPC && options->working_set_text != NULL &&
+      options->memory_share_text == NULL)
+    return cli_refuse (error, "--working-set is for the model of the node, and --ipc replaces it");
   if (options->samples == NULL && options->ipc != NULL && g_str_has_suffix (options->ipc, ".json"))
     return cli_refuse (error, "--ipc %s: a model needs --samples TABLE.csv", options->ipc);
 
@@ -200,26 +201,80 @@ parse_share (const char *option, const char *text, double most, double *share, G
          cli_refuse (error, "%s: '%s' is not within 0..%g %%", option, text, 100 * most);
 }
 
+/* Splits "LOW..HIGH"; a text without ".." is both ends.  The caller frees them. */
+static void
+split_range (const char *text, char **low, char **high)
+{
+  const char *dots = strstr (text, "..");
+
+  *low = g_strstrip (dots != NULL ? g_strndup (text, (gsize) (dots - text)) : g_strdup (text));
+  *high = g_strstrip (g_strdup (dots != NULL ? dots + strlen ("..") : text));
+}
+
+/* What is known of the program's use of memory. */
+static gboolean
+parse_memory (CliChoiceOptions *options, GError **error)
+{
+  StudyMemoryUse *use = &options->choice.memory;
+  g_autofree char *low = NULL, *high = NULL, *low_set = NULL, *high_set = NULL;
+
+  *use = study_memory_unknown;
+  if (options->memory_share_text != NULL) {
+    split_range (options->memory_share_text, &low, &high);
+    if (strchr (high, '%') != NULL && strchr (low, '%') == NULL && *low != '\0') {
+      char *percent = g_strconcat (low, " %", NULL); /* "20..40 %" */
+
+      g_free (low);
+      low = percent;
+    }
+    if (!parse_share ("--memory-share", low, 1, &use->share_low, error) ||
+        !parse_share ("--memory-share", high, 1, &use->share_high, error))
+      return FALSE;
+    use->share_middle = (use->share_low + use->share_high) / 2;
+    use->set_low_bytes = INFINITY; /* as aggregate memory-share learns shares */
+  }
+  if (options->working_set_text != NULL) {
+    uint64_t low_bytes = 0, high_bytes = 0;
+
+    split_range (options->working_set_text, &low_set, &high_set);
+    if (*low_set == '\0' && *high_set == '\0')
+      return cli_refuse (error, "--working-set: '%s' is no size", options->working_set_text);
+    if (!cli_aggregate_bytes ("--working-set", *low_set != '\0' ? low_set : NULL, &low_bytes,
+                              error) ||
+        !cli_aggregate_bytes ("--working-set", *high_set != '\0' ? high_set : NULL, &high_bytes,
+                              error))
+      return FALSE;
+    use->set_low_bytes = (double) low_bytes;
+    use->set_high_bytes = high_bytes > 0 ? (double) high_bytes : (double) INFINITY;
+    use->set_middle_bytes = low_bytes > 0 && high_bytes > 0
+                                ? sqrt (use->set_low_bytes * use->set_high_bytes)
+                                : use->set_high_bytes;
+  }
+  if (use->share_low > use->share_high)
+    return cli_refuse (error, "--memory-share: '%s' is no range from less to more",
+                       options->memory_share_text);
+  return use->set_low_bytes <= use->set_high_bytes ||
+         cli_refuse (error, "--working-set: '%s' is no range from less to more",
+                     options->working_set_text);
+}
+
 /* Shares, sizes and power. */
 static gboolean
 check_amounts (CliChoiceOptions *options, GError **error)
 {
   StudyChoiceOptions *choice = &options->choice;
-  uint64_t working_set, traffic;
+  uint64_t traffic;
 
   choice->max_slowdown = PREDICT_MAX_SLOWDOWN;
   if (!parse_share ("--max-slowdown", options->slowdown, MAX_SLOWDOWN, &choice->max_slowdown,
                     error) ||
-      !parse_share ("--memory-share", options->memory_share_text, 1, &choice->memory_share,
-                    error) ||
-      !cli_aggregate_bytes ("--working-set", options->working_set_text, &working_set, error) ||
+      !parse_memory (options, error) ||
       !cli_aggregate_bytes ("--memory-per-task", options->task_memory, &choice->job.task_bytes,
                             error) ||
       !cli_aggregate_bytes ("--node-memory", options->node_memory, &choice->job.node_bytes,
                             error) ||
       !cli_aggregate_bytes ("--memory-traffic", options->memory_traffic, &traffic, error))
     return FALSE;
-  choice->working_set_bytes = working_set > 0 ? (double) working_set : (double) INFINITY;
   choice->memory_bytes = (double) traffic;
   if (options->power_path == NULL)
     return options->memory_traffic == NULL ||
@@ -303,6 +358,6 @@ cli_choice_check (CliChoiceOptions *options, const char *trace, GError **error)
   if (has_files && !has_pattern && choice->computation == STUDY_COMPUTATION_UNCHANGED)
     return cli_refuse (
         error,
-        "no pattern is recommended without --ipc or --memory-share; --pattern ID chooses one for the files");
+        "no pattern is recommended with --computation unchanged; --pattern ID chooses one for the files");
   return TRUE;
 }

@@ -78,9 +78,67 @@ ranking_text (const StudyChoice *choice)
   return g_string_free (text, FALSE);
 }
 
+/* Whether slow-downs are ranges, for want of knowledge of the program. */
+static bool
+has_band (const StudyChoice *choice)
+{
+  return choice->shares != NULL && !study_memory_is_known (&choice->options->memory);
+}
+
+/* "20 to 40 %", "30 %"; the caller frees it. */
+static char *
+share_text (const StudyMemoryUse *use)
+{
+  return use->share_low == use->share_high
+             ? g_strdup_printf ("a memory share of %.3g %%", 100 * use->share_low)
+             : g_strdup_printf ("memory shares of %.3g to %.3g %%", 100 * use->share_low,
+                                100 * use->share_high);
+}
+
+/* How much slower than the reference the chosen pattern may be, and the pattern that would be better if it
+ * were known that the program asks for little memory; begins with "; ".  The caller frees it. */
+static char *
+band_text (const StudyChoice *choice)
+{
+  const StudyMemoryUse *use = &choice->options->memory;
+  const TopoPattern *pattern = choice->patterns->pattern;
+  const PredictAggregationJudgement *chosen = &choice->judged[choice->chosen];
+  g_autofree char *shares = share_text (use);
+  GString *text = g_string_new (NULL);
+  uint32_t better = choice->patterns->n;
+
+  if (choice->chosen == choice->reference)
+    g_string_append_printf (
+        text, "; no pattern that needs less energy is certain to be at most %g %% slower, with %s",
+        100 * choice->options->max_slowdown, shares);
+  else
+    g_string_append_printf (text, "; against pattern %u %+.1f to %+.1f %%, with %s",
+                            pattern[choice->reference].id, 100 * chosen->slowdown_low + 0.0,
+                            100 * chosen->slowdown_high + 0.0, shares);
+  if (use->set_low_bytes < use->set_high_bytes)
+    g_string_append (text, use->set_low_bytes > 0 || !isinf (use->set_high_bytes)
+                               ? " and every working set of the range"
+                               : " and any working set");
+  for (uint32_t at = 0; at < choice->patterns->n; at++)
+    if (choice->judged[at].verdict == PREDICT_AGGREGATION_DEPENDS &&
+        pattern[at].energy_rank < pattern[choice->chosen].energy_rank &&
+        choice->row[at].share_limit > 0 &&
+        (better == choice->patterns->n || pattern[at].energy_rank < pattern[better].energy_rank))
+      better = at;
+  if (better < choice->patterns->n)
+    g_string_append_printf (
+        text,
+        "; pattern %u on %u nodes would do up to a memory share of %.0f %%, which "
+        "times in two patterns tell (hopcast aggregate memory-share)",
+        pattern[better].id, pattern[better].n_nodes, floor (100 * choice->row[better].share_limit));
+  return g_string_free (text, FALSE);
+}
+
 char *
 cli_choice_advice (const StudyChoice *choice)
 {
+  g_autofree char *band =
+      choice->is_recommended && has_band (choice) ? band_text (choice) : g_strdup ("");
   const TopoPattern *chosen = &choice->patterns->pattern[choice->chosen];
   const TopoPattern *fastest = &choice->patterns->pattern[choice->fastest];
   double behind = 0.1 * round (1000 * behind_of (choice, choice->chosen)) + 0.0;
@@ -90,18 +148,18 @@ cli_choice_advice (const StudyChoice *choice)
 
     return g_strdup_printf (
         "no recommendation: nothing says how much the tasks of a node slow each "
-        "other down (--ipc, --memory-share); without that, by time: %s",
+        "other down (--computation unchanged); without that, by time: %s",
         ranking);
   }
   if (choice->chosen == choice->fastest)
     return g_strdup_printf (
         "choose pattern %u: %u of a node's cores on each of %u nodes; it is the "
-        "fastest",
-        chosen->id, chosen->n_tasks, chosen->n_nodes);
+        "fastest%s",
+        chosen->id, chosen->n_tasks, chosen->n_nodes, band);
   return g_strdup_printf (
       "choose pattern %u: %u of a node's cores on each of %u nodes; it is %.1f %% "
-      "slower than the fastest, pattern %u on %u nodes",
-      chosen->id, chosen->n_tasks, chosen->n_nodes, behind, fastest->id, fastest->n_nodes);
+      "slower than the fastest, pattern %u on %u nodes%s",
+      chosen->id, chosen->n_tasks, chosen->n_nodes, behind, fastest->id, fastest->n_nodes, band);
 }
 
 /* A pattern. */
@@ -110,10 +168,11 @@ typedef struct {
   char *takes, *verdict; /* verdict: with the reason of an exclusion; both freed by rows_free() */
   const char *verdict_name, *excluded;
   double ipc, computation_s, bound_s, extrapolated, simulated_s, time_s;
-  double total_s, difference_s, slowdown, energy_rank, energy_J, saving, over_fastest;
+  double total_s, difference_s, slowdown, slowdown_low, slowdown_high, share_limit, energy_rank;
+  double energy_J, saving, delay_Js, delay_saving, over_fastest;
 } Row;
 
-enum { HAS_BOUND = 1, HAS_SIMULATION = 2, HAS_POWER = 4 };
+enum { HAS_BOUND = 1, HAS_SIMULATION = 2, HAS_POWER = 4, HAS_BAND = 8 };
 
 #define NUMBER(field) CLI_CELL_NUMBER, offsetof (Row, field)
 static const CliColumn columns[] = {
@@ -132,9 +191,15 @@ static const CliColumn columns[] = {
   { "total_s", "total s", NUMBER (total_s), "%.5g" },
   { "difference_s", NULL, NUMBER (difference_s) },
   { "slowdown", "slowdown", CLI_CELL_SHARE, offsetof (Row, slowdown) },
+  { "slowdown_low", "least", CLI_CELL_SHARE, offsetof (Row, slowdown_low), NULL, HAS_BAND },
+  { "slowdown_high", "most", CLI_CELL_SHARE, offsetof (Row, slowdown_high), NULL, HAS_BAND },
+  { "share_limit", "share to", CLI_CELL_SHARE, offsetof (Row, share_limit), "%.0f", HAS_BAND },
   { "energy_rank", "energy", NUMBER (energy_rank), "%.5g" },
   { "energy_J", "energy J", NUMBER (energy_J), "%.5g", HAS_POWER },
   { "saving", "saving", CLI_CELL_SHARE, offsetof (Row, saving), NULL, HAS_POWER },
+  { "energy_delay_Js", "energy x s", NUMBER (delay_Js), "%.5g", HAS_POWER },
+  { "energy_delay_saving", "saving", CLI_CELL_SHARE, offsetof (Row, delay_saving), NULL,
+    HAS_POWER },
   { "over_fastest", NULL, NUMBER (over_fastest) },
   { "verdict", NULL, CLI_CELL_TEXT, offsetof (Row, verdict_name) },
   { "excluded", NULL, CLI_CELL_TEXT, offsetof (Row, excluded) },
@@ -150,7 +215,7 @@ rows_new (const StudyChoice *choice, const CliChoiceOptions *options)
 
   all.has = (options->table != NULL ? HAS_BOUND : 0u) |
             (options->no_simulate ? 0u : HAS_SIMULATION) |
-            (options->choice.power != NULL ? HAS_POWER : 0u);
+            (options->choice.power != NULL ? HAS_POWER : 0u) | (has_band (choice) ? HAS_BAND : 0u);
   for (uint32_t at = 0; at < choice->patterns->n; at++) {
     const TopoPattern *pattern = &choice->patterns->pattern[at];
     const StudyChoiceRow *row = &choice->row[at];
@@ -176,9 +241,14 @@ rows_new (const StudyChoice *choice, const CliChoiceOptions *options)
       .total_s = judged->total_s,
       .difference_s = judged->difference_s,
       .slowdown = judged->slowdown,
+      .slowdown_low = judged->slowdown_low,
+      .slowdown_high = judged->slowdown_high,
+      .share_limit = row->share_limit >= 0 ? row->share_limit : (double) NAN,
       .energy_rank = row->excluded != NULL ? (double) NAN : pattern->energy_rank,
       .energy_J = row->energy_J,
       .saving = saving_of (choice, at),
+      .delay_Js = row->delay_Js,
+      .delay_saving = 1 - row->delay_Js / choice->row[choice->reference].delay_Js,
       .over_fastest = behind_of (choice, at),
     };
   }
@@ -195,6 +265,19 @@ rows_free (CliRows *rows)
     g_free (row[at].verdict);
   }
   g_free (row);
+}
+
+/* The pattern with the least of a number of its row. */
+static uint32_t
+least_of (const StudyChoice *choice, size_t field)
+{
+  uint32_t least = choice->fastest;
+
+  for (uint32_t at = 0; at < choice->patterns->n; at++)
+    if (G_STRUCT_MEMBER (double, &choice->row[at], field) <
+        G_STRUCT_MEMBER (double, &choice->row[least], field))
+      least = at;
+  return least;
 }
 
 /* --- For people --- */
@@ -250,6 +333,12 @@ print_table (FILE *out, const StudyChoice *choice, const CliChoiceOptions *optio
   fprintf (out, "     # computation  = communication%s\n",
            choice->is_recommended ? "  * chosen" : "");
   cli_printf (out, "%s\n", advice);
+  if (options->choice.power != NULL)
+    cli_printf (
+        out, "least energy: pattern %u; least energy times time: pattern %u; fastest: pattern %u\n",
+        choice->patterns->pattern[least_of (choice, offsetof (StudyChoiceRow, energy_J))].id,
+        choice->patterns->pattern[least_of (choice, offsetof (StudyChoiceRow, delay_Js))].id,
+        choice->patterns->pattern[choice->fastest].id);
 }
 
 /* --- JSON, and all forms --- */
@@ -288,6 +377,17 @@ print_json (FILE *out, const GPtrArray *choices, const CliChoiceOptions *options
     cli_add_number (builder, "chosen_over_fastest",
                     choice->is_recommended ? behind_of (choice, choice->chosen) : (double) NAN);
     cli_add_integer (builder, "compared_with", pattern[choice->reference].id);
+    if (options->choice.power != NULL) {
+      cli_add_integer (builder, "least_energy",
+                       pattern[least_of (choice, offsetof (StudyChoiceRow, energy_J))].id);
+      cli_add_integer (builder, "least_energy_delay",
+                       pattern[least_of (choice, offsetof (StudyChoiceRow, delay_Js))].id);
+    }
+    if (choice->shares != NULL) {
+      cli_add_number (builder, "memory_share_low", options->choice.memory.share_low);
+      cli_add_number (builder, "memory_share_middle", options->choice.memory.share_middle);
+      cli_add_number (builder, "memory_share_high", options->choice.memory.share_high);
+    }
     cli_add_string (builder, "advice", advice);
     cli_rows_add_json (builder, "patterns", &rows);
     json_builder_end_object (builder);

@@ -261,7 +261,8 @@ add_options (GOptionContext *context, Options *options)
 {
   const GOptionEntry entries[] = {
     { "interval", 0, 0, G_OPTION_ARG_DOUBLE, &options->interval,
-      "Also the columns lower and upper, which hold the true value with this probability",
+      "Also the columns lower and upper, which hold the true value with this probability, and "
+      "extrapolates: how far, in ranges of the training data, the row is outside of them",
       "LEVEL" },
     { "observed", 0, 0, G_OPTION_ARG_STRING, &options->observed,
       "The column that was predicted, where it is known: scores are told on standard error",
@@ -293,8 +294,9 @@ warn_of_outside (const PredictTable *table, const PredictModel *model, const Pre
                               model->features[feature], answer->outside_of[feature]);
   cli_printf (stderr,
               "hopcast: warning: %s: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
-              " rows are outside the range of the training data: %s\n",
-              table->source, answer->n_outside, table->n_rows, which->str);
+              " rows are outside the range of the training data%s: %s\n",
+              table->source, answer->n_outside, table->n_rows,
+              answer->lower != NULL ? ", with wider intervals" : "", which->str);
 }
 
 /* Scores the predictions in the rows whose observation is known: values[rows], in the units of what is
@@ -361,16 +363,18 @@ predict (const char *model_path, const char *path, const Options *options, GErro
       cli_printf (stderr, "hopcast: note: %s: predicted is %s over its mean in a set of rows\n",
                   model_path, model->learned->target);
     warn_of_outside (table, model->learned, &answer);
-    if (answer.upper != NULL && table->n_rows > 0 && isinf (answer.upper[0]))
+    if (level > 0 &&
+        isinf (predict_interval_half_width (&model->learned->interval, level, 0, 0, 0)))
       cli_printf (stderr,
                   "hopcast: warning: %" G_GUINT64_FORMAT
                   " samples are too few for an interval of %g: it is unbounded\n",
-                  model->learned->interval.of, level);
+                  model->learned->interval.all.of, level);
   }
   if (!table_copy (table, path,
                    (const CliNewColumn[]){ { "predicted", answer.predicted },
                                            { answer.lower != NULL ? "lower" : NULL, answer.lower },
                                            { "upper", answer.upper },
+                                           { "extrapolates", answer.outside },
                                            { NULL, NULL } },
                    cli_outfile_stream (out), error) ||
       !cli_outfile_commit (out, error))

@@ -150,6 +150,52 @@ print_importances (FILE *out, const char *heading, const PredictModel *model,
   }
 }
 
+/* --- How often intervals hold the truth --- */
+
+/* Columns that only groups, or only tenths, have. */
+enum { HAS_GROUPS = 1 };
+
+static const CliColumn coverage_columns[] = {
+  { "by", "by", CLI_CELL_TEXT, offsetof (PredictCoverage, by) },
+  { "value", "value", CLI_CELL_TEXT, offsetof (PredictCoverage, value) },
+  { "predicted_from", "from", CLI_CELL_NUMBER, offsetof (PredictCoverage, from), "%.4g" },
+  { "predicted_to", "to", CLI_CELL_NUMBER, offsetof (PredictCoverage, to), "%.4g" },
+  { "rows", "rows", CLI_CELL_U64, offsetof (PredictCoverage, n) },
+  { "groups", "groups", CLI_CELL_U64, offsetof (PredictCoverage, groups), .needs = HAS_GROUPS },
+  { "covered", "covered", CLI_CELL_SHARE, offsetof (PredictCoverage, share), "%.1f" },
+  { "low", "low", CLI_CELL_SHARE, offsetof (PredictCoverage, low), "%.1f" },
+  { "high", "high", CLI_CELL_SHARE, offsetof (PredictCoverage, high), "%.1f" },
+  { "half_width", "half width", CLI_CELL_NUMBER, offsetof (PredictCoverage, half_width), "%.4g" },
+};
+
+static CliRows
+coverage_rows (const CliTraining *training)
+{
+  const GArray *coverage = training->model->coverage;
+  CliRows rows =
+      CLI_ROWS (coverage_columns, (const PredictCoverage *) (void *) coverage->data, coverage->len);
+
+  rows.has = training->recipe->group != NULL ? HAS_GROUPS : 0;
+  return rows;
+}
+
+static void
+print_coverage (FILE *out, const CliTraining *training)
+{
+  g_autofree char *heading = NULL;
+  CliRows rows = coverage_rows (training);
+
+  if (rows.n_rows == 0)
+    return;
+  heading = g_strdup_printf (
+      "coverage: rows within their %g %% interval, calibrated without them; low and high: 95 %% "
+      "bounds%s",
+      100 * PREDICT_COVERAGE_LEVEL,
+      training->recipe->log_target ? "; half widths of logarithms" : "");
+  print_section (out, heading);
+  cli_rows_print_table (out, &rows, "  ");
+}
+
 /* What --method auto compared. */
 static void
 print_choice (FILE *out, const CliTraining *training)
@@ -193,6 +239,7 @@ print_table (FILE *out, const CliTraining *training)
       fprintf (out, "  out of bag: r2 %.4g\n", model->out_of_bag_r2);
   }
   print_choice (out, training);
+  print_coverage (out, training);
   if (searched != NULL) {
     const PredictSearchResult *result = &searched->result;
     g_autofree char *tried =
@@ -287,6 +334,21 @@ print_csv_scores (FILE *out, PredictMethod method, const PredictEvaluation *eval
       &(Row){ predict_method_names[method], "mispredicted", evaluation->mispredicted });
 }
 
+/* The share covered as "median", its bounds as the least and the most. */
+static void
+print_csv_coverage (FILE *out, const GArray *coverage)
+{
+  for (guint i = 0; i < coverage->len; i++) {
+    const PredictCoverage *one = &g_array_index (coverage, PredictCoverage, i);
+    g_autofree char *score =
+        *one->value != '\0' ? g_strdup_printf ("%s=%s", one->by, one->value) : g_strdup (one->by);
+
+    cli_columns_print_csv_row (
+        out, columns, G_N_ELEMENTS (columns),
+        &(Row){ "coverage", score, { one->share, NAN, NAN, NAN, NAN, one->low, one->high } });
+  }
+}
+
 /* --- JSON --- */
 
 static const CliColumn noise_columns[] = {
@@ -371,6 +433,7 @@ training_record (const CliTraining *training)
   const PredictSettings *learned = predict_fitted_settings (model->fitted);
   g_autofree char *settings = cli_describe_settings (learned, model->n_samples);
   g_autoptr (JsonBuilder) builder = json_builder_new ();
+  CliRows covered;
 
   json_builder_begin_object (builder);
   cli_add_string (builder, "table", training->table->source);
@@ -398,6 +461,9 @@ training_record (const CliTraining *training)
     json_builder_end_object (builder);
   }
   cli_add_number (builder, "out_of_bag_r2", model->out_of_bag_r2);
+  cli_add_number (builder, "coverage_level", PREDICT_COVERAGE_LEVEL);
+  covered = coverage_rows (training);
+  cli_rows_add_json (builder, "coverage", &covered);
   if (searched != NULL) {
     const PredictSearchResult *result = &searched->result;
 
@@ -465,6 +531,7 @@ cli_training_print (FILE *out, const CliTraining *training, CliFormat format)
           &(Row){ "noise",
                   predict_score_names[PREDICT_RCC],
                   { training->noise.noise_rcc, NAN, NAN, NAN, NAN, NAN, NAN } });
+    print_csv_coverage (out, model->coverage);
     if (training->searched != NULL && training->searched->result.n_outer > 0)
       print_csv_spreads (out, "search", training->searched->result.outer);
     for (guint i = 0; i < training->baselines->len; i++) {

@@ -98,7 +98,7 @@ importance=$(sed -n '/"permutation_importances"/,$ s/.*"noise": \([-0-9.e]*\).*/
 holds "noise is not important" near "$importance" 0 0.1
 
 run "$hopcast" train line.csv --target y --validate splits:20 --baselines --format csv --trees 20
-holds "baselines" test "$(cut -d, -f1 out | sort -u | wc -l)" = 8
+holds "baselines" test "$(cut -d, -f1 out | grep -v coverage | sort -u | wc -l)" = 8
 holds "a line is one" near "$(scored linear r2)" 1 1e-9
 holds "the mean orders nothing" near "$(scored mean rcc)" 0.5 0.01
 run "$hopcast" train line.csv --target y --validate folds:5 --trees 10
@@ -157,6 +157,26 @@ holds "an interval holds its prediction" test 0 = \
 covered=$(awk -F, 'NR > 1 { n += $7 <= $5 && $5 <= $8 } END { print n / (NR - 1) }' with.csv)
 holds "what is covered is told" near "$(sed -n 's/^  covered *//p' err)" "$covered" 1e-5
 holds "scores are told" grep -q '^  rcc ' err
+
+# Rows are outside by 0, and by a half of the range of a; the interval is wider by half of the range of y.
+printf 'a,y,kind\n' >inside.csv
+awk 'BEGIN { for (i = 0; i < 60; i++) print i % 11 "," 10 + 2 * (i % 11) + i % 3 - 1 "," (i % 2 ? "x" : "z") }' >>inside.csv
+succeeds "coverage" "$hopcast" train inside.csv --target y --method linear --validate none -o inside.json
+holds "by prediction" grep -q '^  prediction  1 of 6 ' out
+holds "by category" grep -q '^  kind  *z  *-  *-  *30 ' out
+succeeds "coverage in CSV" "$hopcast" train inside.csv --target y --method linear --validate none --format csv
+same "a line for each" "all prediction=1 of 6 prediction=2 of 6 prediction=3 of 6 prediction=4 of 6 prediction=5 of 6 \
+prediction=6 of 6 kind=z kind=x" "$(awk -F, '$1 == "coverage" { printf "%s%s", sep, $2; sep = " " }' out)"
+succeeds "coverage in JSON" "$hopcast" train inside.csv --target y --method linear --validate none --format json
+same "its level" 0.9 "$(json coverage_level out)"
+printf 'a,kind\n10,x\n15,x\n' >beyond.csv
+succeeds "extrapolate" "$hopcast" predict inside.json beyond.csv --interval 0.9
+same "how far" "0 0.5" "$(column extrapolates out | paste -sd' ')"
+holds "told" grep -qF '1 of 2 rows are outside the range of the training data, with wider intervals: a (1 of them)' err
+# Targets are from 9 to 31, and both predictions are in the last class.
+holds "wider by a half of 22" near "$(awk -F, 'NR > 1 { w[NR] = $5 - $3 } END { print w[3] - w[2] }' out)" 11 1e-9
+"$hopcast" predict -q inside.json beyond.csv >plain
+same "without an interval" "a,kind,predicted" "$(head -1 plain)"
 succeeds "log of the target" "$hopcast" train -q line.csv --target y --log-target --trees 5 -o log.json
 "$hopcast" predict -q log.json line.csv >out 2>err
 holds "its predictions are no logarithms" above "$(column predicted out | sort -n | head -1)" 99

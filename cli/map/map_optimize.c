@@ -12,7 +12,6 @@
 #include "study/search/matrix.h"
 #include "study/search/optimize.h"
 #include "study/plan/plan.h"
-#include "study/search/search.h"
 #include "base/words.h"
 
 #include <math.h>
@@ -21,9 +20,6 @@
 #include <string.h>
 
 /* --- Options --- */
-
-#define MAX_BUDGET_S 1e9
-#define MAX_BUDGET_N 1e6
 
 static const char *const objective_names[] = { "hop-bytes", "max-bytes", "both", NULL };
 
@@ -98,8 +94,6 @@ static gboolean
 check_options (Options *options, GError **error)
 {
   const char *budget = options->budget;
-  char *end;
-  double value;
 
   if (!cli_parse_format (&options->map.format, error) ||
       !cli_map_check_ranks (&options->map, FALSE, error))
@@ -107,16 +101,8 @@ check_options (Options *options, GError **error)
   if (!budget)
     return cli_refuse (error,
                        "--budget is missing: seconds (20s) or a number of evaluations (200)");
-  value = g_ascii_strtod (budget, &end);
-  if (end != budget && !strcmp (end, "s") && value > 0 && value <= MAX_BUDGET_S)
-    options->budget_us = (int64_t) ceil (value * 1e6);
-  else if (end != budget && *end == '\0' && value >= 1 && value <= MAX_BUDGET_N &&
-           value == floor (value))
-    options->budget_n = (guint) value;
-  else
-    return cli_refuse (error,
-                       "--budget: '%s' is neither seconds, such as 20s, nor a number of at least 1",
-                       budget);
+  if (!cli_parse_budget (budget, 1, &options->budget_us, &options->budget_n, error))
+    return FALSE;
   if (!cli_check_number ("--threads", options->threads, 1, CLI_MAX_THREADS, error))
     return FALSE;
   if (options->seed < 0)

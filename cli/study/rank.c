@@ -114,6 +114,7 @@ typedef struct {
   char *note;           /* the model, and the runs with its features */
   char *target;         /* the predicted column */
   gboolean is_relative; /* predicted over the mean of the row's set */
+  double *outside;      /* NULL: no interval, or no run is outside */
   double *predicted, *lower,
       *upper;       /* [rows], NaN: not predicted; the last two NULL without level */
   double *measured; /* [rows], NaN: not measured; NULL: no run is */
@@ -128,6 +129,7 @@ model_free (Model *model)
   g_free (model->target);
   g_free (model->predicted);
   g_free (model->lower);
+  g_free (model->outside);
   g_free (model->upper);
   g_free (model->measured);
   g_free (model);
@@ -195,6 +197,8 @@ model_new (const Options *options, StudyStore *store, GPtrArray *rows, GError **
   ranked->predicted = spread_values (answer.predicted, matches, rows->len);
   ranked->lower = spread_values (answer.lower, matches, rows->len);
   ranked->upper = spread_values (answer.upper, matches, rows->len);
+  if (answer.upper != NULL && answer.n_outside > 0)
+    ranked->outside = spread_values (answer.outside, matches, rows->len);
   measured = predict_table_find (table, ranked->target);
   for (uint64_t at = 0; measured != NULL && measured->numbers != NULL && at < table->n_rows; at++)
     if (!isnan (measured->numbers[at])) {
@@ -291,7 +295,7 @@ typedef struct {
   const char *target;     /* the column that a model predicted; NULL without one */
 } Ranking;
 
-#define MAX_MORE 3 /* lower, upper, measured */
+#define MAX_MORE 4 /* lower, upper, extrapolates, measured */
 
 /* A mapping of a case. */
 typedef struct {
@@ -644,6 +648,7 @@ rank_store (StudyStore *store, const Options *options, GError **error)
         model->predicted, options->tie, study_machine_reader_find, &reader);
     add_column (columns, rows, "lower", model->lower);
     add_column (columns, rows, "upper", model->upper);
+    add_column (columns, rows, "extrapolates", model->outside);
     add_column (columns, rows, model->target, model->measured);
   } else {
     cases = study_cases_new (rows, options->by, options->tie, study_machine_reader_find, &reader,

@@ -44,7 +44,8 @@ cli_report (int argc, char **argv, GError **error)
     return CLI_FAILED;
   }
   if (!(store = cli_study_store_open (path, error)) || !(file = cli_outfile_new (output, error)) ||
-      !study_report_write_store (cli_outfile_stream (file), store, title, (guint) top, error) ||
+      !study_report_write_store (cli_outfile_stream (file), store, title, NULL, (guint) top,
+                                 error) ||
       !cli_outfile_commit (file, error))
     return CLI_FAILED;
   return CLI_DONE;

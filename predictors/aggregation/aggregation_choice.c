@@ -7,13 +7,30 @@
 
 #include <math.h>
 
-const char *const predict_aggregation_verdicts[] = { "chosen", "admissible", "too slow",
+const char *const predict_aggregation_verdicts[] = { "chosen", "admissible", "depends", "too slow",
                                                      "excluded" };
 
 static double
 total_of (const PredictAggregation *pattern)
 {
   return pattern->computation_s + pattern->communication_s;
+}
+
+/* Sets the range of the slow-down over the assumptions, each of which holds for both patterns. */
+static void
+set_range (PredictAggregationJudgement *judgement, const PredictAggregation *pattern,
+           const PredictAggregation *compared)
+{
+  g_assert (pattern->n_assumed == compared->n_assumed);
+  judgement->slowdown_low = judgement->slowdown_high = judgement->slowdown;
+  for (uint32_t at = 0; at < pattern->n_assumed; at++) {
+    double slowdown = (pattern->assumed_s[at] + pattern->communication_s) /
+                          (compared->assumed_s[at] + compared->communication_s) -
+                      1;
+
+    judgement->slowdown_low = fmin (judgement->slowdown_low, slowdown);
+    judgement->slowdown_high = fmax (judgement->slowdown_high, slowdown);
+  }
 }
 
 uint32_t
@@ -61,15 +78,21 @@ predict_aggregation_choose (const PredictAggregation *patterns, uint32_t n, uint
   for (uint32_t i = 0; i < n; i++) {
     PredictAggregationJudgement *judgement = &judgements[i];
 
-    *judgement = (PredictAggregationJudgement){ (double) NAN, (double) NAN, (double) NAN,
-                                                PREDICT_AGGREGATION_EXCLUDED };
+    *judgement = (PredictAggregationJudgement){ .total_s = (double) NAN,
+                                                .difference_s = (double) NAN,
+                                                .slowdown = (double) NAN,
+                                                .slowdown_low = (double) NAN,
+                                                .slowdown_high = (double) NAN,
+                                                .verdict = PREDICT_AGGREGATION_EXCLUDED };
     if (patterns[i].excluded != NULL)
       continue;
     judgement->total_s = total_of (&patterns[i]);
     judgement->difference_s = judgement->total_s - total_of (compared);
     judgement->slowdown = judgement->difference_s / total_of (compared);
-    judgement->verdict = judgement->slowdown <= max_slowdown ? PREDICT_AGGREGATION_ADMISSIBLE
-                                                             : PREDICT_AGGREGATION_TOO_SLOW;
+    set_range (judgement, &patterns[i], compared);
+    judgement->verdict = judgement->slowdown_high <= max_slowdown  ? PREDICT_AGGREGATION_ADMISSIBLE
+                         : judgement->slowdown_low <= max_slowdown ? PREDICT_AGGREGATION_DEPENDS
+                                                                   : PREDICT_AGGREGATION_TOO_SLOW;
     if (judgement->verdict != PREDICT_AGGREGATION_ADMISSIBLE)
       continue;
     if (best == n || patterns[i].energy_rank < patterns[best].energy_rank ||

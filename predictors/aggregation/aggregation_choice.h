@@ -13,7 +13,10 @@
  * good ones that with the least time.
  *
  * The paper calls the threshold a "performance penalty" and gives no base: here, of the
- * reference's whole time. */
+ * reference's whole time.
+ *
+ * Where the time of computation depends on something unknown, it is given under several assumptions, and
+ * a pattern is fast enough when it is so under each of them. */
 #pragma once
 
 #include <glib.h>
@@ -29,23 +32,29 @@ typedef struct {
   uint32_t energy_rank;   /* 1 needs least; patterns that use as much have the same */
   double computation_s;   /* mean over the tasks; at least 0 */
   double communication_s; /* of the task with most; at least 0 */
+  /* [n_assumed] what computation_s is under each assumption; the same number for all patterns, 0:
+   * computation_s is known. */
+  const double *assumed_s;
+  uint32_t n_assumed;
 } PredictAggregation;
 
 typedef enum {
   PREDICT_AGGREGATION_CHOSEN,
   PREDICT_AGGREGATION_ADMISSIBLE, /* fast enough; needs more energy, or as much and more time */
+  PREDICT_AGGREGATION_DEPENDS,    /* fast enough under some of the assumptions */
   PREDICT_AGGREGATION_TOO_SLOW,
   PREDICT_AGGREGATION_EXCLUDED,
 } PredictAggregationVerdict;
 
-/* "chosen", "admissible", "too slow", "excluded". */
+/* "chosen", "admissible", "depends", "too slow", "excluded". */
 extern const char *const predict_aggregation_verdicts[];
 
 /* NaN for excluded patterns. */
 typedef struct {
   double total_s;
-  double difference_s; /* equation 5; negative: faster than the reference */
-  double slowdown;     /* difference_s as a share of the reference's total_s */
+  double difference_s;                /* equation 5; negative: faster than the reference */
+  double slowdown;                    /* difference_s as a share of the reference's total_s */
+  double slowdown_low, slowdown_high; /* over the assumptions; without any as slowdown */
   PredictAggregationVerdict verdict;
 } PredictAggregationJudgement;
 

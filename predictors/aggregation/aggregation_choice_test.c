@@ -7,15 +7,22 @@
 
 #include <math.h>
 
+/* Without assumptions. */
+#define PATTERN(id_, excluded_, rank_, computation_, communication_)                       \
+  {                                                                                        \
+    .id = id_, .excluded = excluded_, .energy_rank = rank_, .computation_s = computation_, \
+    .communication_s = communication_                                                      \
+  }
+
 /* Eight seconds of computation and two of communication without aggregation. */
 static const PredictAggregation patterns[] = {
-  { 1, NULL, 6, 8, 2 },    /* the reference: 10 s */
-  { 2, NULL, 5, 8.25, 2 }, /* 10.25 s: 2.5 % */
-  { 3, NULL, 4, 7, 2.5 },  /* 9.5 s: faster */
-  { 4, NULL, 2, 8, 2.5 },  /* 10.5 s: the threshold itself */
-  { 5, NULL, 2, 9, 1.25 }, /* 10.25 s: as much energy, less time */
-  { 6, NULL, 1, 8, 2.75 }, /* 10.75 s */
-  { 7, "too large", 0, 0, 0 },
+  PATTERN (1, NULL, 6, 8, 2),    /* the reference: 10 s */
+  PATTERN (2, NULL, 5, 8.25, 2), /* 10.25 s: 2.5 % */
+  PATTERN (3, NULL, 4, 7, 2.5),  /* 9.5 s: faster */
+  PATTERN (4, NULL, 2, 8, 2.5),  /* 10.5 s: the threshold itself */
+  PATTERN (5, NULL, 2, 9, 1.25), /* 10.25 s: as much energy, less time */
+  PATTERN (6, NULL, 1, 8, 2.75), /* 10.75 s */
+  PATTERN (7, "too large", 0, 0, 0),
 };
 #define N G_N_ELEMENTS (patterns)
 
@@ -79,10 +86,53 @@ test_choices (void)
   }
 }
 
+/* Two assumptions: the reference takes 10 or 12 s; pattern 2 10.25 or 12.5 s, 4.17 % more at most;
+ * pattern 3 10.25 or 13.25 s, 2.5 to 10.42 % more; pattern 4 11 or 14 s, 10 to 16.7 % more. */
+static void
+test_assumptions (void)
+{
+  static const double assumed_s[4][2] = { { 8, 10 }, { 8.25, 10.5 }, { 8, 11 }, { 9, 12 } };
+  static const struct {
+    double max_slowdown;
+    PredictAggregationVerdict verdict[4];
+  } cases[] = {
+    { 0.05,
+      { PREDICT_AGGREGATION_ADMISSIBLE, PREDICT_AGGREGATION_CHOSEN, PREDICT_AGGREGATION_DEPENDS,
+        PREDICT_AGGREGATION_TOO_SLOW } },
+    { 0.105,
+      { PREDICT_AGGREGATION_ADMISSIBLE, PREDICT_AGGREGATION_ADMISSIBLE, PREDICT_AGGREGATION_CHOSEN,
+        PREDICT_AGGREGATION_DEPENDS } },
+    { 0.02,
+      { PREDICT_AGGREGATION_CHOSEN, PREDICT_AGGREGATION_TOO_SLOW, PREDICT_AGGREGATION_TOO_SLOW,
+        PREDICT_AGGREGATION_TOO_SLOW } },
+  };
+  PredictAggregation all[4];
+
+  for (uint32_t at = 0; at < 4; at++)
+    all[at] = (PredictAggregation){ .id = at + 1,
+                                    .energy_rank = 4 - at,
+                                    .computation_s = assumed_s[at][0],
+                                    .communication_s = at == 2 ? 2.25 : 2,
+                                    .assumed_s = assumed_s[at],
+                                    .n_assumed = 2 };
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    PredictAggregationJudgement judged[4];
+
+    g_assert_true (predict_aggregation_choose (all, 4, PREDICT_REFERENCE, cases[i].max_slowdown,
+                                               judged, NULL));
+    for (uint32_t at = 0; at < 4; at++)
+      g_assert_cmpint (judged[at].verdict, ==, cases[i].verdict[at]);
+    g_assert_cmpfloat_with_epsilon (judged[1].slowdown_low, 0.025, 1e-12);
+    g_assert_cmpfloat_with_epsilon (judged[1].slowdown_high, 0.5 / 12, 1e-12);
+    g_assert_cmpfloat_with_epsilon (judged[2].slowdown_high, 1.25 / 12, 1e-12);
+    g_assert_cmpfloat (judged[0].slowdown_high, ==, 0);
+  }
+}
+
 static void
 test_fastest (void)
 {
-  static const PredictAggregation none[] = { { 1, "a", 0, 0, 0 }, { 2, "b", 0, 0, 0 } };
+  static const PredictAggregation none[] = { PATTERN (1, "a", 0, 0, 0), PATTERN (2, "b", 0, 0, 0) };
 
   g_assert_cmpuint (predict_aggregation_fastest (patterns, N), ==, 2); /* 9.5 s */
   g_assert_cmpuint (predict_aggregation_fastest (patterns, 2), ==, 0);
@@ -104,7 +154,7 @@ assert_refused (const PredictAggregation *of, guint n, uint32_t reference, const
 static void
 test_references (void)
 {
-  const PredictAggregation nothing = { 1, NULL, 1, 0, 0 };
+  const PredictAggregation nothing = PATTERN (1, NULL, 1, 0, 0);
 
   assert_refused (patterns, N, 8, "there is no pattern 8 to compare with");
   assert_refused (patterns, N, 7,
@@ -120,6 +170,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/aggregation-choice/paper", test_paper);
   g_test_add_func ("/aggregation-choice/choices", test_choices);
+  g_test_add_func ("/aggregation-choice/assumptions", test_assumptions);
   g_test_add_func ("/aggregation-choice/fastest", test_fastest);
   g_test_add_func ("/aggregation-choice/references", test_references);
   return g_test_run ();

@@ -26,7 +26,8 @@ seed (FuzzSeeds *seeds)
 {
   for (guint n = 3; n <= 4; n++) {
     g_autoptr (PredictTable) table = ipc_contention_table ((guint[]){ n, 1, 0, 0 }, 0.01, n);
-    g_autoptr (PredictIpcModel) model = predict_ipc_train (table, ipc_samples, ipc_events, NULL);
+    g_autoptr (PredictIpcModel) model =
+        predict_ipc_train (table, ipc_samples, ipc_events, PREDICT_IPC_RIDGE, NULL);
     g_autofree char *text = ipc_model_text (model);
 
     fuzz_add_text (seeds, text);

@@ -261,10 +261,49 @@ predict_ipc_answer_clear (PredictIpcAnswer *answer)
 
 /* --- Training --- */
 
+/* Least squares without a ridge; each sample is predicted by a fit of the others too. */
+static gboolean
+fit_least_squares (const PredictSamples *samples, PredictIpcPiece *piece, GError **error)
+{
+  g_autofree bool *is_out = g_new0 (bool, samples->n_samples);
+  double sum = 0;
+
+  piece->ridge = 0;
+  if (!(piece->linear = predict_linear_fit (samples, 0, error)))
+    return FALSE;
+  piece->rank = 1;
+  for (guint term = 0; term < samples->n_features; term++)
+    piece->rank += piece->linear->use[term] == PREDICT_COLUMN_USED;
+  for (uint64_t out = 0; out < samples->n_samples; out++) {
+    g_autoptr (PredictSamples) others = NULL, one = NULL;
+    g_autoptr (PredictLinear) linear = NULL;
+    double predicted;
+
+    is_out[out] = true;
+    others = predict_samples_select (samples, is_out, false);
+    one = predict_samples_select (samples, is_out, true);
+    is_out[out] = false;
+    if (!(linear = predict_linear_fit (others, 0, error)))
+      return FALSE;
+    predict_linear_predict (linear, one, &predicted);
+    sum += fabs (predicted / samples->y[out] - 1);
+  }
+  piece->error = sum / (double) samples->n_samples;
+  return TRUE;
+}
+
+/* Programs that a function needs. */
+static guint
+least_programs (const PredictIpcModel *model, PredictIpcFit fit)
+{
+  return fit == PREDICT_IPC_LEAST_SQUARES ? predict_ipc_n_regressors (model) + 1
+                                          : model->n_samples + 2;
+}
+
 /* Fits the function of the programs of the class (PREDICT_IPC_ALL: any) that have the pattern. */
 static gboolean
-fit_piece (const PredictIpcModel *model, const PredictIpcPhases *phases, guint pattern, guint class,
-           PredictIpcPiece *piece, GError **error)
+fit_piece (const PredictIpcModel *model, const PredictIpcPhases *phases, PredictIpcFit fit,
+           guint pattern, guint class, PredictIpcPiece *piece, GError **error)
 {
   g_autofree gboolean *chosen = g_new (gboolean, phases->n_programs);
   g_autoptr (PredictSamples) samples = NULL;
@@ -280,7 +319,7 @@ fit_piece (const PredictIpcModel *model, const PredictIpcPhases *phases, guint p
     piece->n_programs += chosen[program];
   }
   piece->error = NAN;
-  if (piece->n_programs < model->n_samples + 2)
+  if (piece->n_programs < least_programs (model, fit))
     return TRUE;
   if (!(samples = samples_of (model, phases, chosen, error)))
     return FALSE;
@@ -288,6 +327,8 @@ fit_piece (const PredictIpcModel *model, const PredictIpcPhases *phases, guint p
   for (guint program = 0; program < phases->n_programs; program++)
     if (chosen[program])
       samples->y[n++] = phases->ipc[(gsize) program * phases->n_patterns + pattern];
+  if (fit == PREDICT_IPC_LEAST_SQUARES)
+    return fit_least_squares (samples, piece, error);
   if (!predict_ridge_choose (samples, &choice, error))
     return FALSE;
   piece->rank = choice.rank;
@@ -339,7 +380,7 @@ begin_model (const PredictTable *table, const PredictIpcPhases *phases, const ch
 
 PredictIpcModel *
 predict_ipc_train (const PredictTable *table, const char *const *samples, const char *const *events,
-                   GError **error)
+                   PredictIpcFit fit, GError **error)
 {
   g_autoptr (PredictIpcPhases) phases = predict_ipc_phases_from (table, samples, events, error);
   g_autoptr (PredictIpcModel) model =
@@ -359,7 +400,7 @@ predict_ipc_train (const PredictTable *table, const char *const *samples, const 
 
     target->pattern = g_strdup (phases->patterns[pattern]);
     for (guint piece = 0; piece < PREDICT_IPC_N_PIECES; piece++)
-      if (!fit_piece (model, phases, pattern, piece, &target->pieces[piece], error)) {
+      if (!fit_piece (model, phases, fit, pattern, piece, &target->pieces[piece], error)) {
         g_prefix_error (error, "%s: pattern %s: ", table->source, target->pattern);
         return NULL;
       }
@@ -367,7 +408,7 @@ predict_ipc_train (const PredictTable *table, const char *const *samples, const 
       g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_NUMERIC,
                    "%s: pattern %s: %u program%s, and at least %u are needed", table->source,
                    target->pattern, all->n_programs, all->n_programs == 1 ? " has it" : "s have it",
-                   model->n_samples + 2);
+                   least_programs (model, fit));
       return NULL;
     }
   }

@@ -7,7 +7,10 @@
  * programs.  The paper classes a phase by its IPC in the sample patterns and does not say by which of
  * them: here, by the mean over them.  A class with so few programs that not even a constant and the
  * IPCs of the samples would be determined with one to spare, fewer than |S| + 2, has no function of its
- * own: programs of it are predicted by that of all. */
+ * own: programs of it are predicted by that of all.
+ *
+ * The paper's own fit, ordinary least squares, is an option.  Without a ridge a function needs more programs
+ * than it has coefficients; a class with fewer has none of its own. */
 #pragma once
 
 #include "predictors/aggregation/ipc_phases.h"
@@ -76,12 +79,14 @@ typedef struct {
   PredictIpcTerm *terms;
 } PredictIpcModel;
 
+typedef enum { PREDICT_IPC_RIDGE, PREDICT_IPC_LEAST_SQUARES } PredictIpcFit;
+
 /* Predicts every pattern of the table that is no sample.  NULL and *error: as
  * predict_ipc_phases_from(); no pattern but the samples; more terms than there may be; a term, a product
  * of two rates, that is too large for single precision; a pattern that fewer programs have than a
  * function needs. */
 PredictIpcModel *predict_ipc_train (const PredictTable *table, const char *const *samples,
-                                    const char *const *events, GError **error);
+                                    const char *const *events, PredictIpcFit fit, GError **error);
 void predict_ipc_model_free (PredictIpcModel *model);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (PredictIpcModel, predict_ipc_model_free)
 

@@ -20,7 +20,8 @@ static PredictIpcModel *
 train (const PredictTable *table)
 {
   g_autoptr (GError) error = NULL;
-  PredictIpcModel *model = predict_ipc_train (table, ipc_samples, ipc_events, &error);
+  PredictIpcModel *model =
+      predict_ipc_train (table, ipc_samples, ipc_events, PREDICT_IPC_RIDGE, &error);
 
   g_assert_no_error (error);
   return model;
@@ -93,7 +94,8 @@ test_terms (void)
                  { "ipc(5)", 3 },        { "ipc(5)*a(5)", 0.375 }, { "ipc(5)*b(5)", 21 },
                  { "ipc(4)*ipc(5)", 6 }, { "a(4)*a(5)", 0.0625 },  { "b(4)*b(5)", 1.75 } };
   g_autoptr (PredictTable) table = ipc_table (text, NULL);
-  g_autoptr (PredictIpcModel) model = predict_ipc_train (table, samples, events, NULL);
+  g_autoptr (PredictIpcModel) model =
+      predict_ipc_train (table, samples, events, PREDICT_IPC_RIDGE, NULL);
   g_autofree char *file = ipc_model_text (model);
   g_autofree double *terms = terms_of (model, table, 4);
   const char *at = strstr (file, "\"terms\"");
@@ -129,7 +131,7 @@ test_term_counts (void)
 
     memcpy (samples, patterns, wanted[i][0] * sizeof *samples);
     memcpy (events, rates, wanted[i][1] * sizeof *events);
-    model = predict_ipc_train (table, samples, events, &error);
+    model = predict_ipc_train (table, samples, events, PREDICT_IPC_RIDGE, &error);
     if (wanted[i][2] == 0)
       g_assert_error (error, PREDICT_ERROR, PREDICT_ERROR_OPTION);
     else
@@ -188,7 +190,7 @@ test_too_large (void)
     l2->numbers[row] *= 1e30;
   g_assert_false (predict_ipc_apply (model, table, &answer, &error));
   testing_take_error (&error, PREDICT_ERROR, "l2(4)*l2(5)");
-  g_assert_null (predict_ipc_train (table, ipc_samples, ipc_events, &error));
+  g_assert_null (predict_ipc_train (table, ipc_samples, ipc_events, PREDICT_IPC_RIDGE, &error));
   testing_take_error (&error, PREDICT_ERROR, "too large");
 }
 
@@ -374,7 +376,7 @@ test_missing_pattern (void)
   g_assert_cmpuint (model->targets[0].pieces[0].n_programs, ==, 12);
   for (guint program = 5; program < 45; program++)
     ipc[program * 8 + 7] = NAN;
-  g_assert_null (predict_ipc_train (table, ipc_samples, ipc_events, &error));
+  g_assert_null (predict_ipc_train (table, ipc_samples, ipc_events, PREDICT_IPC_RIDGE, &error));
   g_assert_error (error, PREDICT_ERROR, PREDICT_ERROR_NUMERIC);
   g_assert_nonnull (strstr (error->message, "pattern 8: 3 programs have it, and at least 4"));
 }

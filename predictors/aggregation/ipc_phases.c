@@ -199,9 +199,52 @@ gboolean
 predict_ipc_is_reserved (const char *name)
 {
   /* "row" is the name of an index column without a name. */
-  static const char *const reserved[] = { "program", "pattern", "ipc", "row", NULL };
+  static const char *const reserved[] = {
+    "program", "pattern", "ipc", "row", "instructions", NULL
+  };
 
   return g_strv_contains (reserved, name);
+}
+
+void
+predict_ipc_check_instructions (const PredictTable *table, GPtrArray *found)
+{
+  const PredictColumn *counts = predict_table_find (table, "instructions");
+  uint32_t n_programs;
+  g_autofree uint32_t *program =
+      counts != NULL && counts->numbers != NULL && predict_table_find (table, "pattern") != NULL
+          ? predict_table_groups (table, "program", &n_programs, NULL)
+          : NULL;
+
+  for (uint32_t at = 0; program != NULL && at < n_programs; at++) {
+    uint64_t fewest = table->n_rows, most = table->n_rows;
+
+    for (uint64_t row = 0; row < table->n_rows; row++) {
+      double count = counts->numbers[row];
+
+      if (program[row] != at || !(count > 0) || isinf (count))
+        continue;
+      if (fewest == table->n_rows || count < counts->numbers[fewest])
+        fewest = row;
+      if (most == table->n_rows || count > counts->numbers[most])
+        most = row;
+    }
+    if (fewest < table->n_rows &&
+        counts->numbers[most] > (1 + PREDICT_IPC_INSTRUCTIONS) * counts->numbers[fewest]) {
+      guint names = (guint) (predict_table_find (table, "program") - table->columns);
+      guint patterns = (guint) (predict_table_find (table, "pattern") - table->columns);
+      g_autofree char *name = predict_table_cell (table, names, fewest);
+      g_autofree char *many = predict_table_cell (table, patterns, most);
+      g_autofree char *few = predict_table_cell (table, patterns, fewest);
+
+      g_ptr_array_add (
+          found,
+          g_strdup_printf ("%s: program \"%s\" executes %.2g %% more instructions in pattern %s "
+                           "than in pattern %s: its times do not go with its IPCs",
+                           table->source, name,
+                           100 * (counts->numbers[most] / counts->numbers[fewest] - 1), many, few));
+    }
+  }
 }
 
 char **

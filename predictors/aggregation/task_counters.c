@@ -203,6 +203,7 @@ counters_add (CounterFile *file, const char *source, const GPtrArray *groups, GE
     }
   }
   task->ipc = instructions / cycles;
+  task->instructions = instructions;
   for (guint i = 0; i < sums->len; i++) {
     const Sum *sum = &g_array_index (sums, Sum, i);
     PredictRate rate = { NULL, sum->count / sum->cycles };

@@ -17,6 +17,7 @@ typedef struct {
 typedef struct {
   char *source; /* "FILE", "FILE: HWThread 3" */
   double ipc;
+  double instructions;
   GArray *rates; /* PredictRate, in the order of the file; neither instructions nor cycles */
 } PredictTask;
 

@@ -7,7 +7,7 @@
  * gradients of a quantile make equal gains, of which either takes its own; there the errors are compared, on average over the
  * divisions.  The quantiles that part Friedman's features are order statistics at places k (n - 1) / 255, which
  * scikit-learn rounds: n - 1 has no divisor of 255, so that no place is whole.  Skipped without scikit-learn for
- * /usr/bin/python3. */
+ * /usr/bin/python3.  BOOSTING_PEERS_DIVISIONS=50 makes so many divisions instead of three. */
 #include "predictors/boosting/boosting.h"
 #include "predictors/forest/friedman_testing.h"
 #include "predictors/model/regression_fixture.h"
@@ -17,9 +17,18 @@
 #include <math.h>
 #include <string.h>
 
-#define PYTHON      "/usr/bin/python3"
-#define N_DIVISIONS 3u
-#define ROWS        702u /* 468 to learn from */
+#define PYTHON "/usr/bin/python3"
+#define ROWS   702u /* 468 to learn from */
+
+static guint
+count_divisions (void)
+{
+  const char *text = g_getenv ("BOOSTING_PEERS_DIVISIONS");
+  guint64 n = 3;
+
+  g_assert_true (text == NULL || g_ascii_string_to_unsigned (text, 10, 2, 10000, &n, NULL));
+  return (guint) n;
+}
 
 static gboolean
 has_peer (void)
@@ -132,11 +141,12 @@ static void
 test_peer (gconstpointer data)
 {
   const Case *it = data;
-  double of_ours = 0, of_theirs = 0;
+  double of_ours = 0, of_theirs = 0, squares = 0;
+  guint n_divisions = count_divisions ();
 
   if (!has_peer ())
     return;
-  for (guint division = 0; division < N_DIVISIONS; division++) {
+  for (guint division = 0; division < n_divisions; division++) {
     g_autoptr (PredictSamples) learned = NULL, tested = NULL;
     PredictSettings settings = predict_settings_default (PREDICT_BOOSTING);
     g_autoptr (PredictBoosting) boosting = NULL;
@@ -158,10 +168,15 @@ test_peer (gconstpointer data)
     g_test_message ("division %u: loss %.4f, scikit-learn %.4f; predictions differ by %g", division,
                     here, there, distance);
     g_assert_cmpfloat (distance, <=, it->distance);
-    of_ours += here / N_DIVISIONS;
-    of_theirs += there / N_DIVISIONS;
+    of_ours += here / n_divisions;
+    of_theirs += there / n_divisions;
+    squares += (here - there) * (here - there);
   }
-  g_test_message ("mean: loss %.4f, scikit-learn %.4f", of_ours, of_theirs);
+  squares -= n_divisions * (of_ours - of_theirs) * (of_ours - of_theirs);
+  g_test_message (
+      "mean of %u: loss %.4f, scikit-learn %.4f, difference %.5f with standard error %.5f",
+      n_divisions, of_ours, of_theirs, of_ours - of_theirs,
+      sqrt (fmax (0, squares) / (n_divisions - 1) / n_divisions));
   g_assert_cmpfloat (fabs (of_ours / of_theirs - 1), <, it->near);
 }
 

@@ -11,6 +11,8 @@
 #include <string.h>
 
 #define PERMUTATION_FOLDS 3u
+/* Coverage sorts the samples eleven times: of more it is not counted. */
+#define COVERAGE_SAMPLES 1000000u
 /* Streams of the seed that the methods leave alone. */
 #define STREAM_CALIBRATION (UINT64_C (1) << 62)
 #define STREAM_PERMUTATION (UINT64_C (1) << 63)
@@ -70,6 +72,43 @@ r2_of (const PredictSamples *samples, const double *predicted)
   return squares > 0 ? 1 - errors / squares : (double) NAN;
 }
 
+/* By the prediction, the columns of texts, the group and the sets. */
+static GArray *
+cover (const Learning *learning, const double *predicted, const double *deviation)
+{
+  const PredictTable *table = learning->table;
+  const PredictRecipe *recipe = learning->recipe;
+  g_autoptr (GPtrArray) columns = g_ptr_array_new ();
+  GArray *coverage;
+
+  if (table->n_rows > COVERAGE_SAMPLES)
+    return g_array_new (FALSE, FALSE, sizeof (PredictCoverage));
+  for (guint i = 0; i < table->n_columns; i++) {
+    const PredictColumn *column = &table->columns[i];
+
+    if (column->texts != NULL || g_strcmp0 (column->name, recipe->group) == 0 ||
+        (recipe->sets != NULL && g_strv_contains (recipe->sets, column->name)))
+      g_ptr_array_add (columns, column->name);
+  }
+  g_ptr_array_add (columns, NULL);
+  coverage = predict_coverage (&(PredictCovered){ .table = table,
+                                                  .observed = learning->samples->y,
+                                                  .predicted = predicted,
+                                                  .deviation = deviation,
+                                                  .group = learning->group,
+                                                  .n_groups = learning->n_groups,
+                                                  .level = PREDICT_COVERAGE_LEVEL,
+                                                  .seed = recipe->settings.seed },
+                               (const char *const *) columns->pdata);
+  for (guint i = 0; recipe->log_target && i < coverage->len; i++) {
+    PredictCoverage *one = &g_array_index (coverage, PredictCoverage, i);
+
+    one->from = exp (one->from);
+    one->to = exp (one->to);
+  }
+  return coverage;
+}
+
 static void
 calibrate (const Learning *learning, PredictModel *model, const double *predicted,
            const double *deviation)
@@ -77,6 +116,8 @@ calibrate (const Learning *learning, PredictModel *model, const double *predicte
   model->interval =
       predict_interval_calibrate (learning->samples->y, predicted, deviation, learning->group,
                                   learning->samples->n_samples, learning->n_groups);
+  g_array_unref (model->coverage);
+  model->coverage = cover (learning, predicted, deviation);
 }
 
 /* Samples out of bag have near copies in the bag when samples come in groups. */
@@ -109,7 +150,7 @@ fit (Learning *learning, PredictModel *model, GError **error)
   if (report.out_of_bag != NULL && uses_out_of_bag (learning))
     calibrate (learning, model, report.out_of_bag, report.out_of_bag_sd);
   predict_forest_report_clear (&report);
-  if (model->interval.scores == NULL && n_folds >= 2) {
+  if (model->interval.all.scores == NULL && n_folds >= 2) {
     /* Intervals from samples that models of the other folds predicted. */
     g_auto (PredictEvaluation) evaluation = { 0 };
     PredictTrial trial = { .repeats = 1,
@@ -321,6 +362,7 @@ predict_model_train (const PredictTable *table, const PredictRecipe *recipe,
       (uses_out_of_bag (&learning) ? 0 : MIN (recipe->calibration_folds, learning.n_groups)) +
       (recipe->permutation_repeats > 0 ? PERMUTATION_FOLDS : 0);
   model = g_new0 (PredictModel, 1);
+  model->coverage = g_array_new (FALSE, FALSE, sizeof (PredictCoverage));
   note_origin (model, &learning);
   if (trial.repeats > 0) {
     trial.log_target = recipe->log_target;
@@ -354,6 +396,7 @@ predict_model_free (PredictModel *model)
   g_free (model->permutation);
   predict_evaluation_clear (&model->evaluation);
   predict_interval_clear (&model->interval);
+  g_clear_pointer (&model->coverage, g_array_unref);
   predict_fitted_free (model->fitted);
   g_free (model);
 }
@@ -385,6 +428,30 @@ check_predicted (const PredictModel *model, const PredictTable *table, const Pre
       return FALSE;
     }
   return TRUE;
+}
+
+/* The rows outside of the ranges of the training, and how far. */
+static void
+find_outside (const PredictModel *model, const PredictSamples *samples, PredictAnswer *answer)
+{
+  uint64_t n = samples->n_samples;
+
+  answer->outside = g_new0 (double, n);
+  answer->outside_of = g_new0 (uint64_t, samples->n_features);
+  for (guint feature = 0; feature < samples->n_features; feature++) {
+    double smallest = model->smallest[feature], largest = model->largest[feature];
+
+    for (uint64_t i = 0; i < n; i++) {
+      double value = (double) samples->x[feature * n + i];
+      double beyond = fmax (smallest - value, value - largest);
+
+      if (!(beyond > 0)) /* inside, or missing */
+        continue;
+      answer->outside_of[feature]++;
+      answer->n_outside += answer->outside[i] == 0;
+      answer->outside[i] = fmax (answer->outside[i], beyond / (largest - smallest));
+    }
+  }
 }
 
 gboolean
@@ -429,8 +496,10 @@ predict_model_apply (const PredictModel *model, const PredictTable *table, doubl
     answer->lower = g_new (double, n);
     answer->upper = g_new (double, n);
   }
+  find_outside (model, samples, answer);
   for (uint64_t i = 0; level > 0 && i < n; i++) {
-    double half = predict_interval_half_width (&model->interval, level, deviation[i]);
+    double half = predict_interval_half_width (&model->interval, level, answer->predicted[i],
+                                               deviation[i], answer->outside[i]);
 
     answer->lower[i] = answer->predicted[i] - half;
     answer->upper[i] = answer->predicted[i] + half;
@@ -444,19 +513,6 @@ predict_model_apply (const PredictModel *model, const PredictTable *table, doubl
     predict_answer_clear (answer);
     return FALSE;
   }
-  answer->outside_of = g_new0 (uint64_t, samples->n_features);
-  for (uint64_t i = 0; i < n; i++) {
-    bool outside = false;
-
-    for (guint feature = 0; feature < samples->n_features; feature++) {
-      double value = (double) samples->x[feature * n + i];
-      bool is_there = value < model->smallest[feature] || value > model->largest[feature];
-
-      answer->outside_of[feature] += is_there;
-      outside |= is_there;
-    }
-    answer->n_outside += outside;
-  }
   return TRUE;
 }
 
@@ -466,6 +522,7 @@ predict_answer_clear (PredictAnswer *answer)
   g_free (answer->predicted);
   g_free (answer->lower);
   g_free (answer->upper);
+  g_free (answer->outside);
   g_free (answer->outside_of);
   *answer = (PredictAnswer){ 0 };
 }

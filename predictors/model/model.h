@@ -3,11 +3,15 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "predictors/scoring/coverage.h"
 #include "predictors/scoring/evaluate.h"
 #include "predictors/scoring/interval.h"
 #include "predictors/table/table.h"
 
 #include <stdio.h>
+
+/* Of the intervals whose coverage a training reports. */
+#define PREDICT_COVERAGE_LEVEL 0.9
 
 /* The task of a training. */
 typedef struct {
@@ -45,6 +49,10 @@ typedef struct {
   gboolean evaluated;
   PredictEvaluation evaluation;
   PredictInterval interval;
+  /* (element-type PredictCoverage) of intervals at PREDICT_COVERAGE_LEVEL: of all, by prediction, and of columns
+   * of texts, the group and the sets.  Empty of more than a million samples; NULL of a model
+   * from a file. */
+  GArray *coverage;
   PredictFitted *fitted;
 } PredictModel;
 
@@ -67,8 +75,12 @@ typedef struct {
   double *predicted; /* [n_rows] in the unit of the target; of a model with sets over the mean of
                           * the row's set, which it does not know */
   double *lower, *upper; /* [n_rows]; NULL unless a level was given */
-  uint64_t n_outside;    /* rows with a feature outside of the range of the training */
-  uint64_t *outside_of;  /* [n_features] rows outside of that of each; NULL of a formula */
+  /* [n_rows] how far outside of the range of the training, as a share of that range, the feature is that is
+   * farthest; 0: none is; infinite when it had one value only.  There the interval is wider (interval.h).
+   * NULL of a formula */
+  double *outside;
+  uint64_t n_outside;   /* rows with a feature outside of the range of the training */
+  uint64_t *outside_of; /* [n_features] rows outside of that of each; NULL of a formula */
 } PredictAnswer;
 
 /* Sets of a model with some are told apart in this table, and normalized by its rows.

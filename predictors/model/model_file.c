@@ -45,6 +45,15 @@ write_spread (const PredictSpread *spread, const char *name, JsonBuilder *builde
   json_builder_end_object (builder);
 }
 
+static void
+write_errors (const PredictErrors *errors, JsonBuilder *builder)
+{
+  base_json_add_integer (builder, "samples", (int64_t) errors->of);
+  base_json_add_integer (builder, "groups", (int64_t) errors->groups);
+  base_json_add_number (builder, "floor", errors->floor);
+  base_json_add_numbers (builder, "scores", errors->scores, errors->n);
+}
+
 /* --- Reading --- */
 
 /* A copy of the member; NULL and *error. */
@@ -179,29 +188,69 @@ read_evaluation (JsonObject *root, PredictModel *model, GError **error)
 
 /* Scores ascend from 0, and are there when there were samples. */
 static gboolean
-read_interval (JsonObject *root, PredictInterval *interval, GError **error)
+read_errors (JsonObject *from, PredictErrors *errors, GError **error)
 {
-  JsonObject *from = base_json_object (root, "interval", error);
-  JsonArray *scores = from != NULL ? base_json_array (from, "scores", error) : NULL;
+  JsonArray *scores = base_json_array (from, "scores", error);
   double last = 0;
 
   if (scores == NULL)
     return FALSE;
-  interval->n = json_array_get_length (scores);
-  interval->scores = g_new0 (double, interval->n);
-  if (!base_json_numbers (from, "scores", interval->n, interval->scores, error) ||
-      !count_of (from, "samples", &interval->of, error) ||
-      !count_of (from, "groups", &interval->groups, error) ||
-      !base_json_number (from, "floor", &interval->floor, error))
+  errors->n = json_array_get_length (scores);
+  errors->scores = g_new0 (double, errors->n);
+  if (!base_json_numbers (from, "scores", errors->n, errors->scores, error) ||
+      !count_of (from, "samples", &errors->of, error) ||
+      !count_of (from, "groups", &errors->groups, error) ||
+      !base_json_number (from, "floor", &errors->floor, error))
     return FALSE;
-  if (interval->groups > interval->of || interval->n > interval->of ||
-      (interval->n == 0) != (interval->groups == 0) || interval->of > UINT32_MAX)
+  if (errors->groups > errors->of || errors->n > errors->of ||
+      (errors->n == 0) != (errors->groups == 0) || errors->of > UINT32_MAX)
     return base_json_fail ("interval", "consistent in its counts of samples", error);
-  if (interval->floor < 0)
+  if (errors->floor < 0)
     return base_json_fail ("floor", "a number from 0", error);
-  for (uint32_t k = 0; k < interval->n; last = interval->scores[k++])
-    if (interval->scores[k] < last)
+  for (uint32_t k = 0; k < errors->n; last = errors->scores[k++])
+    if (errors->scores[k] < last)
       return base_json_fail ("scores", "ascending from 0", error);
+  return TRUE;
+}
+
+/* Models of earlier versions have neither classes nor the range of their targets. */
+static gboolean
+read_interval (JsonObject *root, PredictInterval *interval, GError **error)
+{
+  JsonObject *from = base_json_object (root, "interval", error);
+  JsonArray *classes, *edges;
+  guint n_classes;
+
+  interval->range = NAN;
+  if (from == NULL || !read_errors (from, &interval->all, error))
+    return FALSE;
+  if (!json_object_has_member (from, "classes"))
+    return TRUE;
+  if (!(classes = base_json_array (from, "classes", error)) ||
+      !(edges = base_json_array (from, "edges", error)) ||
+      !base_json_number_or_null (from, "range", &interval->range, error))
+    return FALSE;
+  n_classes = json_array_get_length (classes);
+  if (n_classes > PREDICT_MAX_CLASSES || n_classes == 1 ||
+      json_array_get_length (edges) != (n_classes > 0 ? n_classes - 1 : 0))
+    return base_json_fail ("classes", "one more than edges", error);
+  if (interval->range < 0)
+    return base_json_fail ("range", "a number from 0", error);
+  interval->classes = g_new0 (PredictErrors, n_classes);
+  interval->edges = g_new0 (double, n_classes);
+  interval->n_classes = n_classes;
+  if (n_classes > 0 && !base_json_numbers (from, "edges", n_classes - 1, interval->edges, error))
+    return FALSE;
+  for (guint k = 0; k < n_classes; k++) {
+    JsonNode *node = json_array_get_element (classes, k);
+
+    if (!JSON_NODE_HOLDS_OBJECT (node))
+      return base_json_fail ("classes", "an array of objects", error);
+    if (!read_errors (json_node_get_object (node), &interval->classes[k], error))
+      return FALSE;
+    if (k > 1 && interval->edges[k - 1] <= interval->edges[k - 2])
+      return base_json_fail ("edges", "rising", error);
+  }
   return TRUE;
 }
 
@@ -294,10 +343,18 @@ predict_model_write (const PredictModel *model, FILE *out, GError **error)
     json_builder_add_null_value (builder);
   }
   begin (builder, "interval");
-  base_json_add_integer (builder, "samples", (int64_t) interval->of);
-  base_json_add_integer (builder, "groups", (int64_t) interval->groups);
-  base_json_add_number (builder, "floor", interval->floor);
-  base_json_add_numbers (builder, "scores", interval->scores, interval->n);
+  write_errors (&interval->all, builder);
+  base_json_add_number (builder, "range", interval->range);
+  base_json_add_numbers (builder, "edges", interval->edges,
+                         interval->n_classes > 0 ? interval->n_classes - 1 : 0);
+  json_builder_set_member_name (builder, "classes");
+  json_builder_begin_array (builder);
+  for (guint k = 0; k < interval->n_classes; k++) {
+    json_builder_begin_object (builder);
+    write_errors (&interval->classes[k], builder);
+    json_builder_end_object (builder);
+  }
+  json_builder_end_array (builder);
   json_builder_end_object (builder);
   json_builder_set_member_name (builder, "learned");
   predict_fitted_write (model->fitted, builder);

@@ -102,8 +102,8 @@ test_round_trip (void)
   g_assert_true (back->evaluated);
   g_assert_cmpuint (back->evaluation.n_tests, ==, 4);
   g_assert_cmpuint (back->evaluation.test_samples, ==, 30);
-  g_assert_cmpuint (back->interval.groups, ==, 30);
-  g_assert_cmpuint (back->interval.of, ==, 90);
+  g_assert_cmpuint (back->interval.all.groups, ==, 30);
+  g_assert_cmpuint (back->interval.all.of, ==, 90);
   g_assert_nonnull (back->importances);
   g_assert_nonnull (back->permutation);
   g_assert_cmpstr (back->version, ==, PACKAGE_VERSION);
@@ -135,8 +135,8 @@ test_twins_out_of_bag (void)
 
   recipe.group = "group";
   told = model_train (table, &recipe);
-  g_assert_cmpfloat (told->interval.floor, >, 2 * untold->interval.floor);
-  g_assert_cmpuint (untold->interval.groups, >, 80);
+  g_assert_cmpfloat (told->interval.all.floor, >, 2 * untold->interval.all.floor);
+  g_assert_cmpuint (untold->interval.all.groups, >, 80);
 }
 
 /* Not a byte of the file depends on the threads. */
@@ -320,6 +320,7 @@ test_outside (void)
   PredictRecipe recipe = model_recipe (PREDICT_LINEAR);
   g_autoptr (PredictModel) model = model_train (table, &recipe);
   g_auto (PredictAnswer) inside = { 0 }, outside = { 0 };
+  double farthest = 0, below = 0;
 
   inside = model_apply (model, same, 0);
   g_assert_cmpuint (inside.n_outside, ==, 0);
@@ -327,8 +328,74 @@ test_outside (void)
   same->columns[3].numbers[7] = 2;
   same->columns[1].numbers[9] = -1;
   same->columns[5].numbers[11] = 99; /* no feature */
-  outside = model_apply (model, same, 0);
+  outside = model_apply (model, same, 0.9);
   g_assert_cmpuint (outside.n_outside, ==, 2);
+  /* By the feature that is farthest: the distance beyond its range, in ranges. */
+  for (guint feature = 0; feature < 4; feature++) {
+    double range = model->largest[feature] - model->smallest[feature];
+
+    if (feature == 0 || feature == 3)
+      farthest = fmax (farthest, (2 - model->largest[feature]) / range);
+    if (feature == 1)
+      below = (model->smallest[feature] + 1) / range;
+  }
+  g_assert_cmpfloat (outside.outside[7], ==, farthest);
+  g_assert_cmpfloat (outside.outside[9], ==, below);
+  g_assert_cmpfloat (outside.outside[11], ==, 0);
+  for (guint row = 7; row <= 11; row += 2) {
+    double predicted = outside.predicted[row],
+           half = predict_interval_half_width (&model->interval, 0.9, predicted, 0, 0) +
+                  model->interval.range * outside.outside[row];
+
+    g_assert_cmpfloat_with_epsilon (outside.upper[row] - predicted, half, 1e-9);
+    g_assert_cmpfloat_with_epsilon (predicted - outside.lower[row], half, 1e-9);
+  }
+}
+
+/* Nothing is known of the effect of a feature that never changed: another value has no bounds. */
+static void
+test_outside_of_constant (void)
+{
+  g_autoptr (PredictTable) table = friedman_table (1, 60, 1), other = friedman_table (1, 60, 1);
+  PredictRecipe recipe = model_recipe (PREDICT_MEAN);
+  g_autoptr (PredictModel) model = NULL;
+  g_auto (PredictAnswer) answer = { 0 };
+
+  for (guint row = 0; row < 60; row++)
+    table->columns[2].numbers[row] = other->columns[2].numbers[row] = 5;
+  other->columns[2].numbers[3] = 5.5;
+  model = model_train (table, &recipe);
+  answer = model_apply (model, other, 0.8);
+  g_assert_true (isinf (answer.outside[3]));
+  g_assert_true (isinf (answer.upper[3]) && isinf (answer.lower[3]));
+  g_assert_cmpfloat (answer.outside[4], ==, 0);
+  g_assert_true (isfinite (answer.upper[4]));
+}
+
+/* The report's coverage: each category of texts, the group where it has few values, and no other column. */
+static void
+test_coverage (void)
+{
+  static const char *const kinds[] = { "even", "odd" };
+  g_autoptr (PredictTable) table = friedman_table (1, 200, 1);
+  g_autofree const char **kind = g_new (const char *, 200);
+  PredictRecipe recipe = model_recipe (PREDICT_EXTRA_TREES);
+  g_autoptr (PredictModel) model = NULL;
+  uint64_t of_tenths = 0, of_kinds = 0;
+
+  for (guint row = 0; row < 200; row++)
+    kind[row] = kinds[row % 2];
+  predict_table_add_texts (table, "kind", kind);
+  model = model_train (table, &recipe);
+  g_assert_cmpuint (model->coverage->len, ==, 1 + 10 + 2);
+  for (guint i = 0; i < model->coverage->len; i++) {
+    const PredictCoverage *one = &g_array_index (model->coverage, PredictCoverage, i);
+
+    of_tenths += g_str_equal (one->by, "prediction") ? one->n : 0;
+    of_kinds += g_str_equal (one->by, "kind") ? one->n : 0;
+  }
+  g_assert_cmpuint (of_tenths, ==, 200);
+  g_assert_cmpuint (of_kinds, ==, 200);
 }
 
 /* --- Sets in units of their means --- */
@@ -479,9 +546,9 @@ test_python (void)
 /* --- Broken files --- */
 
 static char *
-small_model (void)
+small_model (guint n_rows)
 {
-  g_autoptr (PredictTable) table = friedman_table (1, 12, 1);
+  g_autoptr (PredictTable) table = friedman_table (1, n_rows, 1);
   PredictRecipe recipe = model_recipe (PREDICT_EXTRA_TREES);
   g_autoptr (PredictModel) model = NULL;
 
@@ -495,7 +562,7 @@ small_model (void)
 static void
 test_truncated (void)
 {
-  g_autofree char *text = small_model ();
+  g_autofree char *text = small_model (12);
 
   for (gssize n = (gssize) strlen (text) - 2; n >= 0; n -= n > 200 ? 97 : 1) {
     GError *error = NULL;
@@ -534,16 +601,55 @@ test_refused_files (void)
     { "\"features\" : [", "\"features\" : [ 3,", "objects" },
     { "\"learned\"", "\"forgotten\"", "\"learned\"" },
   };
-  g_autofree char *text = small_model ();
+  /* Of three classes. */
+  static const TestingChange class_changes[] = {
+    { "\"range\" : ", "\"range\" : -1, \"a\" : ", "\"range\"" },
+    { "\"classes\" : [", "\"classes\" : [], \"a\" : [", "\"classes\" is not one more" },
+    { "\"classes\" : [", "\"classes\" : [3], \"a\" : [", "\"classes\" is not one more" },
+    { "\"classes\" : [", "\"classes\" : [3, 4, 5], \"a\" : [", "objects" },
+    { "\"classes\" : [",
+      "\"classes\" : [{\"samples\":1,\"groups\":1,\"floor\":-1,\"scores\":[1]}, 4, 5], \"a\" : [",
+      "\"floor\"" },
+    { "\"edges\" : [", "\"edges\" : [ 0,", "\"classes\" is not one more" },
+    { "\"edges\" : [", "\"edges\" : [5, 5], \"a\" : [", "\"edges\" is not rising" },
+    { "\"edges\" : [", "\"edge\" : [", "\"edges\"" },
+  };
+  g_autofree char *text = small_model (12), *of_classes = small_model (75);
 
   testing_refuse (parse, text, changes, G_N_ELEMENTS (changes), BASE_ERROR);
+  testing_refuse (parse, of_classes, class_changes, G_N_ELEMENTS (class_changes), BASE_ERROR);
+}
+
+/* Classes are kept; a model of an earlier version has none, and no bounds outside. */
+static void
+test_classes (void)
+{
+  g_autofree char *text = small_model (75), *again = NULL, *old_text = NULL;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (PredictModel) model = parse (text, &error), old = NULL;
+  g_autoptr (PredictTable) rows = friedman_table (1, 60, 1);
+  g_auto (GStrv) parts = g_strsplit (text, "\"classes\"", 2);
+  g_auto (PredictAnswer) answer = { 0 };
+
+  g_assert_no_error (error);
+  g_assert_cmpuint (model->interval.n_classes, ==, 3);
+  again = model_text (model);
+  g_assert_cmpstr (again, ==, text);
+  old_text = g_strjoinv ("\"others\"", parts);
+  old = parse (old_text, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (old->interval.n_classes, ==, 0);
+  rows->columns[0].numbers[5] = 3;
+  answer = model_apply (old, rows, 0.9);
+  g_assert_true (isinf (answer.upper[5]));
+  g_assert_true (isfinite (answer.upper[6]));
 }
 
 /* json-glib would take the last of several values, and follow brackets until the stack is full. */
 static void
 test_one_value (void)
 {
-  g_autofree char *text = small_model (), *deep = g_strnfill (1000000, '[');
+  g_autofree char *text = small_model (12), *deep = g_strnfill (1000000, '[');
   g_autofree char *before = g_strconcat ("1", text, NULL);
   g_autofree char *after = g_strconcat (text, "{}", NULL);
   g_autofree char *hidden = g_strconcat ("/* \" */", deep, NULL);
@@ -579,11 +685,11 @@ test_unreadable (void)
     FILE *out = open_memstream (&text, &n);
 
     if (spoilt == 0)
-      model->interval.scores[1] = NAN;
+      model->interval.all.scores[1] = NAN;
     else if (spoilt == 1)
       model->smallest[0] = -INFINITY;
     else
-      model->interval.floor = -1;
+      model->interval.all.floor = -1;
     g_assert_false (predict_model_write (model, out, &error));
     fclose (out);
     g_assert_cmpuint (n, ==, 0);
@@ -604,11 +710,14 @@ main (int argc, char **argv)
   g_test_add_func ("/predictors/model/refused-tables", test_refused_tables);
   g_test_add_func ("/predictors/model/other-columns", test_other_columns);
   g_test_add_func ("/predictors/model/outside", test_outside);
+  g_test_add_func ("/predictors/model/outside-of-constant", test_outside_of_constant);
+  g_test_add_func ("/predictors/model/coverage", test_coverage);
   g_test_add_func ("/predictors/model/sets", test_sets);
   g_test_add_func ("/predictors/model/refused-recipes", test_refused_recipes);
   g_test_add_func ("/predictors/model-file/python", test_python);
   g_test_add_func ("/predictors/model-file/truncated", test_truncated);
   g_test_add_func ("/predictors/model-file/refused", test_refused_files);
+  g_test_add_func ("/predictors/model-file/classes", test_classes);
   g_test_add_func ("/predictors/model-file/one-value", test_one_value);
   g_test_add_func ("/predictors/model-file/unreadable", test_unreadable);
   return g_test_run ();

@@ -117,13 +117,16 @@ char *sim_collective_fault (const TraceOp *op, uint32_t n_ranks);
 typedef struct {
   uint64_t copy_bytes;   /* from one buffer of the rank to another */
   uint64_t reduce_bytes; /* of one vector, combined with another in its place */
-  uint32_t n_blocks;     /* of derived datatypes: described, packed, unpacked or copied */
+  uint32_t n_types;      /* derived datatypes: made, used in messages and freed */
+  uint32_t n_described;  /* blocks of their descriptions */
+  uint32_t n_blocks;     /* packed, unpacked or copied */
 } SimLocalWork;
 
 static inline SimLocalWork
 sim_local_work_sum (SimLocalWork a, SimLocalWork b)
 {
   return (SimLocalWork){ a.copy_bytes + b.copy_bytes, a.reduce_bytes + b.reduce_bytes,
+                         a.n_types + b.n_types, a.n_described + b.n_described,
                          a.n_blocks + b.n_blocks };
 }
 

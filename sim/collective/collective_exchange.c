@@ -231,7 +231,9 @@ alltoall_bruck_step (const SimCollective *collective, uint32_t step)
   SimStep result = sim_step_both (sim_after (collective, distance), bytes,
                                   sim_before (collective, distance), bytes);
 
-  result.before.n_blocks = 2 * n_runs;
+  result.before.n_types = 1;
+  result.before.n_described = n_runs;
+  result.before.n_blocks = n_runs;
   result.after.n_blocks = 2 * n_runs;
   result.after.copy_bytes = bytes;
   /* All blocks are turned by the number of the rank before, and into their places after. */

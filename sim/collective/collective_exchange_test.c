@@ -813,7 +813,9 @@ test_bruck_pieces (void)
         n_blocks += block >> step & 1u;
         n_pieces += (block >> step & 1u) && !((block - 1) >> step & 1u);
       }
-      g_assert_cmpuint (it.before.n_blocks, ==, 2 * n_pieces);
+      g_assert_cmpuint (it.before.n_types, ==, 1);
+      g_assert_cmpuint (it.before.n_described, ==, n_pieces);
+      g_assert_cmpuint (it.before.n_blocks, ==, n_pieces);
       g_assert_cmpuint (it.after.n_blocks, ==, 2 * n_pieces + last * n);
       g_assert_cmpuint (it.before.copy_bytes, ==, step == 0 ? 10 * n : 0);
       g_assert_cmpuint (it.after.copy_bytes, ==, 10 * n_blocks + last * 10 * n);

@@ -216,18 +216,29 @@ is_open (const Act *act, uint32_t port_index, uint64_t turn)
          (!knows_deterministic (port) || is_open_closely (act, port_index, turn));
 }
 
+/* Bit port: no dynamic packet has it at at_ps. */
+static ALWAYS_INLINE uint32_t
+idle_ports (const DynamicNode *dynamic, int64_t at_ps)
+{
+  uint32_t ports = 0;
+
+  for (uint32_t port = 0; port < NODE_PORTS; port += 8)
+    ports |= free_slots (&dynamic->busy_ps[port], at_ps) << port;
+  return ports;
+}
+
 /* The open port with most room, NOWHERE if none has enough. */
 static ALWAYS_INLINE uint32_t
 best_open_port (const Act *act, uint32_t ports, uint32_t chunks, uint64_t turn)
 {
   uint32_t best = NOWHERE, best_tokens = 0;
 
-  for (ports &= ~(uint32_t) act->dynamic->waited_for; ports; ports &= ports - 1) {
-    uint32_t port_index = (uint32_t) __builtin_ctz (ports);
+  ports &= ~(uint32_t) act->dynamic->waited_for & idle_ports (act->dynamic, act->net->now_ps);
+  for (; ports; ports &= ports - 1) {
+    uint32_t port_index = (uint32_t) __builtin_ctz (ports), here = tokens (act, port_index);
 
     if (!is_open (act, port_index, turn))
       continue;
-    uint32_t here = tokens (act, port_index);
 
     if (here >= chunks && here > best_tokens) {
       best = port_index;
@@ -288,7 +299,9 @@ send_dynamic (Act *act, uint32_t port_index, Port *port, uint32_t index)
 
   port->free_ps = net->now_ps + net->wire_ps[packet->chunks];
   act->dynamic->busy_ps[port_index] = port->free_ps;
-  *starved_mark (port) = 0;
+  /* The mark is in a cache line that few dynamic packets need otherwise. */
+  if ((act->dynamic->starved >> port_index & 1) || knows_deterministic (port))
+    *starved_mark (port) = 0;
   port->payload_bytes += packet->payload_bytes;
   port->packets += weight;
   port->early = 0;
@@ -298,8 +311,7 @@ send_dynamic (Act *act, uint32_t port_index, Port *port, uint32_t index)
   act->dynamic->chunks[port_index] += weight * room_chunks (packet->chunks);
   net->engine.n_hops++;
   packet->way -= 1u << net->first_bit[dimension];
-  if (!(packet->way & net->hops_of[dimension]))
-    packet->pending &= (uint8_t) ~(1u << dimension);
+  packet->pending &= (uint8_t) ~((uint32_t) !(packet->way & net->hops_of[dimension]) << dimension);
   packet->node = act->node->neighbour[port_index];
   packet->in_port = (uint8_t) port_index;
   if (G_UNLIKELY (!is_own (net, packet->node))) {
@@ -391,6 +403,43 @@ raise_queue (Act *act, uint32_t queue)
   want (act, ports);
 }
 
+/* Of these ports the first that has most room. */
+static ALWAYS_INLINE uint32_t
+roomiest_port (const Act *act, uint32_t ports)
+{
+  const uint16_t *used = act->dynamic->used;
+
+#ifdef __SSE2__
+  /* With the port in the lowest bits, the least of 16 numbers tells. */
+  if (G_LIKELY (act->net->dynamic_tokens < 2048)) {
+    const __m128i *vectors = (const __m128i *) (const void *) used;
+    __m128i bits = _mm_set1_epi16 ((short) ports);
+    __m128i low_bits = _mm_setr_epi16 (1, 2, 4, 8, 16, 32, 64, 128);
+    __m128i high_bits = _mm_slli_epi16 (low_bits, 8);
+    __m128i ports_of_low = _mm_setr_epi16 (0, 1, 2, 3, 4, 5, 6, 7);
+    __m128i ports_of_high = _mm_add_epi16 (ports_of_low, _mm_set1_epi16 (8));
+    __m128i zero = _mm_setzero_si128 (), most = _mm_set1_epi16 (INT16_MAX);
+    __m128i low = _mm_or_si128 (_mm_slli_epi16 (_mm_loadu_si128 (vectors), 4), ports_of_low);
+    __m128i high = _mm_or_si128 (_mm_slli_epi16 (_mm_loadu_si128 (vectors + 1), 4), ports_of_high);
+
+    low = _mm_or_si128 (
+        low, _mm_and_si128 (most, _mm_cmpeq_epi16 (_mm_and_si128 (bits, low_bits), zero)));
+    high = _mm_or_si128 (
+        high, _mm_and_si128 (most, _mm_cmpeq_epi16 (_mm_and_si128 (bits, high_bits), zero)));
+    low = _mm_min_epi16 (low, high);
+    low = _mm_min_epi16 (low, _mm_shuffle_epi32 (low, _MM_SHUFFLE (1, 0, 3, 2)));
+    low = _mm_min_epi16 (low, _mm_shuffle_epi32 (low, _MM_SHUFFLE (2, 3, 0, 1)));
+    return MIN ((uint32_t) _mm_extract_epi16 (low, 0), (uint32_t) _mm_extract_epi16 (low, 1)) & 15;
+  }
+#endif
+  uint32_t least = UINT32_MAX;
+
+  for (uint32_t port = 0; port < MAX_PORTS; port++)
+    if (ports >> port & 1)
+      least = MIN (least, (uint32_t) used[port] << 4 | port);
+  return least & 15;
+}
+
 /* The queue of the allowed dimension with most room now (guess; the hardware
  * has seven queues of unknown meaning). */
 static void
@@ -398,17 +447,9 @@ wait_in_queue (Act *act, uint32_t index, uint32_t ports)
 {
   Torus *net = act->net;
   DynamicPacket *packet = &net->dynamic_packet[index];
-  uint32_t least = UINT32_MAX, number;
-  Queue *queue;
+  uint32_t number = packet->in_port * MAX_QUEUES + roomiest_port (act, ports) / 2 % net->n_queues;
+  Queue *queue = &act->dynamic->queue[number];
 
-  for (uint32_t port = 0; port < MAX_PORTS; port++) {
-    uint32_t used = (uint32_t) act->dynamic->used[port] << 4 | port;
-
-    used |= (ports >> port & 1) - 1;
-    least = MIN (least, used);
-  }
-  number = packet->in_port * MAX_QUEUES + (least & 15) / 2 % net->n_queues;
-  queue = &act->dynamic->queue[number];
   packet->since_ps = net->now_ps;
   packet->next = 0;
   act->node->n_dynamic++;
@@ -543,7 +584,7 @@ leave_queue (Act *act, uint32_t port_index, Port *port, uint32_t number, const R
   Queue *queue = &act->dynamic->queue[number];
   uint32_t index = queue->head - 1, in_port = number / MAX_QUEUES;
   DynamicPacket *packet = &net->dynamic_packet[index];
-  Waited *waited = waited_at (net, act->node, in_port);
+  Waited *waited = &act->dynamic->waited[in_port];
   uint32_t chunks = room_chunks (packet->chunks);
 
   queue->head = packet->next;
@@ -735,25 +776,22 @@ look_at (Act *act, uint32_t port_index)
 
 /* --- The steps of a window --- */
 
-/* Puts a step of the bucket before the others of its node. */
 static ALWAYS_INLINE void
-share_step (Torus *net, Bucket *bucket, uint32_t place)
+count_step (Torus *net, const Step *step)
 {
-  Step *step = &bucket->steps[place];
-  uint32_t *first = &net->first_step[step->node - net->engine.base.first_node];
+  uint32_t *n = &net->node_steps[step->node - net->engine.base.first_node];
   bool is_token = (step->key >> STEP_CLASS_SHIFT & 7) == STEP_TOKEN;
 
-  step->next = *first & ~HAS_OTHERS;
   net->stepping[net->n_stepping] = step->node;
-  net->n_stepping += *first == 0;
-  *first = (*first & HAS_OTHERS) | (is_token ? 0 : HAS_OTHERS) | (place + 1);
+  net->n_stepping += *n == 0;
+  *n = (*n + 1) | (is_token ? 0 : HAS_OTHERS);
 }
 
 void
-torus_share_steps (Torus *net, Bucket *bucket)
+torus_count_steps (Torus *net, const Bucket *bucket)
 {
-  for (uint32_t place = 0; place < bucket->n_steps; place++)
-    share_step (net, bucket, place);
+  for (uint32_t i = 0; i < bucket->n_steps; i++)
+    count_step (net, &bucket->steps[i]);
 }
 
 void
@@ -766,18 +804,18 @@ torus_look_in_order (Torus *net, Bucket *bucket, uint32_t number)
   if (port->wake_ps >> net->window_bits != net->window)
     return; /* an earlier wake took its place */
   add_step (net, bucket, node, step_key (net, STEP_LOOK, port_index, 0, port->wake_ps));
-  share_step (net, bucket, bucket->n_steps - 1);
+  count_step (net, &bucket->steps[bucket->n_steps - 1]);
   if (!knows_deterministic (port))
     return;
   key = newcomer_step (net, node, port_index, port->wake_ps);
   if (key != 0) {
     add_step (net, bucket, node, key);
-    share_step (net, bucket, bucket->n_steps - 1);
+    count_step (net, &bucket->steps[bucket->n_steps - 1]);
   }
 }
 
 /* One step; what it wakes is due. */
-static void
+static ALWAYS_INLINE void
 make_step (Act *act, uint64_t key)
 {
   uint32_t index = (uint32_t) (key >> STEP_INDEX_SHIFT & 15), argument = (uint32_t) key;
@@ -811,6 +849,12 @@ make_step (Act *act, uint64_t key)
   }
 }
 
+static RARE void
+make_injected (Act *act, uint64_t key)
+{
+  make_step (act, key);
+}
+
 static uint32_t
 injected_sequence (const Act *act, uint64_t key)
 {
@@ -834,18 +878,6 @@ sort_injected (const Act *act, uint64_t *keys, uint32_t n)
   }
 }
 
-/* The keys of a node's steps, in order. */
-static ALWAYS_INLINE void
-take_steps (Torus *net, const Bucket *bucket, uint32_t node)
-{
-  uint32_t *first = &net->first_step[node - net->engine.base.first_node];
-
-  net->n_keys = net->next_key = 0;
-  for (uint32_t at = *first & ~HAS_OTHERS; at != 0; at = bucket->steps[at - 1].next)
-    add_late_step (net, bucket->steps[at - 1].key);
-  *first = 0;
-}
-
 static void
 step_node (Torus *net, uint32_t node)
 {
@@ -862,7 +894,7 @@ step_node (Torus *net, uint32_t node)
         next++;
       sort_injected (&act, &net->keys[first], next - first);
       for (net->next_key = next; first < next; first++)
-        make_step (&act, net->keys[first]);
+        make_injected (&act, net->keys[first]);
     } else {
       make_step (&act, key);
     }
@@ -879,9 +911,10 @@ step_node (Torus *net, uint32_t node)
   }
 }
 
-/* Nodes ahead of which a node is fetched, then what its steps name. */
-#define NODES_FAR  6u
-#define NODES_NEAR 3u
+/* Nodes ahead of which a node is fetched, and steps ahead of which what they name is. */
+#define NODES_AHEAD 6u
+#define STEPS_FAR   16u
+#define STEPS_NEAR  6u
 
 static PREFETCHES
 prefetch_stepping (const Torus *net, uint32_t node)
@@ -897,49 +930,114 @@ prefetch_stepping (const Torus *net, uint32_t node)
   __builtin_prefetch (dynamic->head_chunks, 1);
 }
 
-static PREFETCHES
-prefetch_steps (const Torus *net, const Bucket *bucket, uint32_t node)
+/* A packet comes that is on the dynamic VC. */
+static ALWAYS_INLINE bool
+brings_dynamic (const Step *step)
 {
-  uint32_t at = net->first_step[node - net->engine.base.first_node] & ~HAS_OTHERS;
+  const uint64_t what = UINT64_C (7) << STEP_CLASS_SHIFT | IS_SLOT | IS_NEWCOMER;
 
-  while (at != 0) {
-    const Step *step = &bucket->steps[at - 1];
-    uint32_t index = (uint32_t) (step->key >> STEP_INDEX_SHIFT & 15);
+  return (step->key & what) == (uint64_t) STEP_ARRIVE << STEP_CLASS_SHIFT;
+}
 
-    switch ((StepClass) (step->key >> STEP_CLASS_SHIFT & 7)) {
-    case STEP_TOKEN: break;
-    case STEP_ARRIVE:
-      __builtin_prefetch (&net->dynamic_packet[(uint32_t) step->key], 1);
-      __builtin_prefetch (&net->dynamic[node].queue[index * MAX_QUEUES], 1);
-      break;
-    case STEP_INJECTED:
-    case STEP_HEAD:
-      __builtin_prefetch (fifo_of (net, node_at (net, node), (uint32_t) step->key & 15), 1);
-      break;
-    case STEP_LOOK: {
-      Port *port = port_of (net, node_at (net, node), index);
+/* The packet that comes, or the FIFO whose head does. */
+static PREFETCHES
+prefetch_step (const Torus *net, const Step *step)
+{
+  if (brings_dynamic (step))
+    __builtin_prefetch (&net->dynamic_packet[(uint32_t) step->key], 1);
+  else if ((step->key >> STEP_CLASS_SHIFT & 7) == STEP_HEAD)
+    __builtin_prefetch (fifo_of (net, node_at (net, step->node), (uint32_t) step->key & 15), 1);
+}
 
-      __builtin_prefetch (port, 1);
-      __builtin_prefetch (starved_mark (port), 1);
-      break;
-    }
-    }
-    at = step->next;
+/* The queues where it waits, and a port that it will find idle. */
+static PREFETCHES
+prefetch_way (const Torus *net, const Step *step)
+{
+  const DynamicNode *dynamic = &net->dynamic[step->node];
+  uint32_t in_port = (uint32_t) (step->key >> STEP_INDEX_SHIFT & 15), ports;
+  const DynamicPacket *packet;
+
+  if (!brings_dynamic (step))
+    return;
+  packet = &net->dynamic_packet[(uint32_t) step->key];
+  __builtin_prefetch (&dynamic->queue[in_port * MAX_QUEUES], 1);
+  ports = allowed_ports (net, packet->zone, packet->pending, packet->way) &
+          ~(uint32_t) dynamic->waited_for & idle_ports (dynamic, net->window_end_ps);
+  if (ports)
+    __builtin_prefetch (port_of (net, node_at (net, step->node), (uint32_t) __builtin_ctz (ports)),
+                        1);
+}
+
+/* Brings the steps of each node together. */
+static void
+gather_steps (Torus *net, const Bucket *bucket)
+{
+  uint32_t end = 0, n = bucket->n_steps;
+
+  if (n > net->step_capacity) {
+    net->step_capacity = 2 * n;
+    net->step = g_renew (Step, net->step, net->step_capacity + AHEAD);
   }
+  for (uint32_t i = 0; i < net->n_stepping; i++) {
+    uint32_t *place = &net->node_steps[net->stepping[i] - net->engine.base.first_node];
+    uint32_t n_steps = *place & ~HAS_OTHERS;
+
+    *place = end;
+    end += n_steps;
+  }
+  for (uint32_t i = 0; i < n; i++) {
+    const Step *step = &bucket->steps[i];
+
+    net->step[net->node_steps[step->node - net->engine.base.first_node]++] = *step;
+  }
+  for (uint32_t ahead = 0; ahead < AHEAD; ahead++) {
+    net->step[n + ahead] = net->step[n - 1];
+    net->stepping[net->n_stepping + ahead] = net->stepping[net->n_stepping - 1];
+  }
+}
+
+/* The keys of a node's steps, in order.  Returns the end. */
+static ALWAYS_INLINE uint32_t
+take_steps (Torus *net, uint32_t at, uint32_t end)
+{
+  const Step *steps = &net->step[at];
+  uint32_t n = end - at;
+  uint64_t *keys;
+
+  if (G_UNLIKELY (n > net->keys_capacity)) {
+    net->keys_capacity = 2 * n;
+    net->keys = g_renew (uint64_t, net->keys, net->keys_capacity);
+  }
+  keys = net->keys;
+  for (uint32_t i = 0; i < n; i++) {
+    uint64_t key = steps[i].key;
+    uint32_t hole = i;
+
+    prefetch_step (net, &steps[i + STEPS_FAR]);
+    prefetch_way (net, &steps[i + STEPS_NEAR]);
+    for (; hole > 0 && keys[hole - 1] > key; hole--)
+      keys[hole] = keys[hole - 1];
+    keys[hole] = key;
+  }
+  net->n_keys = n;
+  net->next_key = 0;
+  return end;
 }
 
 void
 torus_step (Torus *net, const Bucket *bucket)
 {
-  uint32_t n = net->n_stepping;
+  if (net->n_stepping == 0)
+    return;
+  gather_steps (net, bucket);
+  for (uint32_t i = 0, at = 0; i < net->n_stepping; i++) {
+    uint32_t node = net->stepping[i];
+    uint32_t *end = &net->node_steps[node - net->engine.base.first_node];
 
-  for (uint32_t ahead = 0; n > 0 && ahead < AHEAD; ahead++)
-    net->stepping[n + ahead] = net->stepping[n - 1];
-  for (uint32_t i = 0; i < n; i++) {
-    prefetch_stepping (net, net->stepping[i + NODES_FAR]);
-    prefetch_steps (net, bucket, net->stepping[i + NODES_NEAR]);
-    take_steps (net, bucket, net->stepping[i]);
-    step_node (net, net->stepping[i]);
+    prefetch_stepping (net, net->stepping[i + NODES_AHEAD]);
+    at = take_steps (net, at, *end);
+    *end = 0;
+    step_node (net, node);
   }
   net->n_stepping = 0;
 }

@@ -172,6 +172,7 @@ collect_counters (Torus *net)
         continue;
       const Port *sent = port_of (net, node_at (net, node), port_index);
       const Waited *waited = waited_at (net, node_at (net, neighbour), port_index);
+      const Waited *queued = &net->dynamic[neighbour].waited[port_index];
 
       counters->link[(size_t) node * net->n_ports + port_index] = (SimLinkCounters){
         .payload_bytes = sent->payload_bytes,
@@ -179,8 +180,8 @@ collect_counters (Torus *net)
         .dynamic_chunks = net->dynamic[node].chunks[port_index],
         .priority_chunks = priority_port (net, node, port_index)->chunks,
         .received_packets = sent->packets, /* all arrive */
-        .buffered_packets = waited->packets,
-        .buffered_ps = waited->ps,
+        .buffered_packets = waited->packets + queued->packets,
+        .buffered_ps = waited->ps + queued->ps,
       };
     }
   for (size_t fifo = 0; fifo < (size_t) net->n_nodes * net->n_ports; fifo++)

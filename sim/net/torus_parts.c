@@ -256,7 +256,7 @@ init_part (Torus *net, uint32_t part)
   base->first_node = (uint32_t) (((uint64_t) part * n_nodes + n_parts - 1) / n_parts);
   base->end_node = (uint32_t) (((uint64_t) (part + 1) * n_nodes + n_parts - 1) / n_parts);
   net->n_own = base->end_node - base->first_node;
-  net->first_step = g_new0 (uint32_t, net->n_own);
+  net->node_steps = g_new0 (uint32_t, net->n_own);
   net->stepping = g_new (uint32_t, net->n_own + AHEAD);
   net->engine.schedule = sim_schedule_new (n_nodes, INT64_C (1) << net->window_bits);
   net->shared_timers = g_array_new (FALSE, FALSE, sizeof (SharedTimer));
@@ -293,7 +293,8 @@ free_part (Torus *net)
   g_free (net->feeder);
   g_free (net->descriptor);
   g_free (net->dynamic_packet);
-  g_free (net->first_step);
+  g_free (net->node_steps);
+  g_free (net->step);
   g_free (net->stepping);
   g_free (net->keys);
   g_array_unref (net->shared_timers);

@@ -371,11 +371,13 @@ receive_all (Torus *net, Bucket *bucket)
 }
 
 static PREFETCHES
-prefetch_port (const Torus *net, uint32_t number)
+prefetch_port (const Torus *net, uint32_t number, bool has_steps)
 {
   Port *port = port_of (net, node_at (net, number >> 4), number & 15);
 
   __builtin_prefetch (port, 1);
+  if (has_steps) /* asked whether it is in the order of time */
+    __builtin_prefetch (node_at (net, number >> 4), 1);
   __builtin_prefetch (starved_mark (port), 1);
 }
 
@@ -411,8 +413,9 @@ look_at_ports (Torus *net, Bucket *bucket, bool has_steps)
     for (; i < n; i++) {
       uint32_t number = bucket->ports[i];
 
-      prefetch_port (net, bucket->ports[i + PORTS_FAR]);
-      prefetch_waiting (net, bucket->ports[i + PORTS_NEAR]);
+      prefetch_port (net, bucket->ports[i + PORTS_FAR], has_steps);
+      if (!has_steps || !is_in_order (net, bucket->ports[i + PORTS_NEAR] >> 4))
+        prefetch_waiting (net, bucket->ports[i + PORTS_NEAR]);
       if (has_steps && G_UNLIKELY (is_in_order (net, number >> 4)))
         torus_look_in_order (net, bucket, number);
       else
@@ -429,7 +432,7 @@ look_all (Torus *net, Bucket *bucket)
     look_at_ports (net, bucket, false);
     return;
   }
-  torus_share_steps (net, bucket);
+  torus_count_steps (net, bucket);
   look_at_ports (net, bucket, true);
   torus_step (net, bucket);
 }

@@ -218,10 +218,10 @@ typedef enum {
 typedef struct {
   uint64_t key;
   uint32_t node;
-  uint32_t next; /* of the node's in the bucket: one more than its place, 0: none */
+  uint32_t unused;
 } Step;
 
-/* Torus.first_step, beside the place of a step: they are not all tokens. */
+/* Torus.node_steps, beside their number: they are not all tokens. */
 #define HAS_OTHERS (1u << 31)
 
 #define MAX_QUEUES 5u /* of dynamic packets per receiver: 12 * 5 bits in a word */
@@ -242,11 +242,12 @@ typedef struct {
   uint16_t starved;    /* bit port: looked in vain since it sent last */
   uint8_t last_queue[MAX_PORTS]; /* of those that a port served */
   uint16_t used[NODE_PORTS];     /* chunks of the receive buffer whose token is not back */
-  _Alignas(64) int64_t busy_ps[MAX_PORTS]; /* a dynamic packet has the port until here */
-  uint16_t fifo_ports[NODE_PORTS];         /* [FIFO] bit port: its head wants it */
-  uint16_t queue_ports[NODE_QUEUES];       /* [queue] bit port: its head wants it */
+  _Alignas(64) int64_t busy_ps[NODE_PORTS]; /* a dynamic packet has the port until here */
+  uint16_t fifo_ports[NODE_PORTS];          /* [FIFO] bit port: its head wants it */
+  uint16_t queue_ports[NODE_QUEUES];        /* [queue] bit port: its head wants it */
   uint8_t head_chunks[NODE_QUEUES];
   uint64_t chunks[MAX_PORTS]; /* sent on the dynamic VC */
+  Waited waited[MAX_PORTS];   /* [input port] of packets that waited in its queues */
   Queue queue[MAX_PORTS * MAX_QUEUES];
 } DynamicNode;
 
@@ -485,8 +486,11 @@ typedef struct {
   DynamicPacket *dynamic_packet;
   Pool dynamic_packets;
   /* Steps of the current window. */
-  uint32_t *first_step; /* [own node] one more than the place of its last | HAS_OTHERS, 0: none */
-  uint32_t *stepping;   /* nodes that have some */
+  uint32_t
+      *node_steps; /* [own node] how many | HAS_OTHERS; while they are made: where they end in: */
+  Step *step;      /* those of a node next to each other */
+  uint32_t step_capacity;
+  uint32_t *stepping; /* nodes that have some */
   uint32_t n_stepping;
   uint64_t *keys; /* of one node, those from next_key on to be made; in order */
   uint32_t n_keys, next_key, keys_capacity;
@@ -780,7 +784,7 @@ add_step (Torus *net, Bucket *bucket, uint32_t node, uint64_t key)
   if (G_UNLIKELY (bucket->n_steps == bucket->steps_capacity))
     torus_grow (net, bucket, &net->spare_steps, (void **) &bucket->steps, &bucket->steps_capacity,
                 sizeof (Step));
-  bucket->steps[bucket->n_steps++] = (Step){ key, node, 0 };
+  bucket->steps[bucket->n_steps++] = (Step){ .key = key, .node = node };
 }
 
 static ALWAYS_INLINE void
@@ -879,7 +883,7 @@ void torus_sort (Torus *net, uint64_t *keys, uint32_t n, uint32_t shift);
 
 /* torus_router_bgq.c has these once more, for nodes whose places are torus_bgq_places. */
 #ifdef TORUS_BGQ
-#define torus_share_steps   torus_bgq_share_steps
+#define torus_count_steps   torus_bgq_count_steps
 #define torus_look_in_order torus_bgq_look_in_order
 #define torus_step          torus_bgq_step
 #define torus_run_windows   torus_bgq_run_windows
@@ -890,12 +894,12 @@ void torus_sort (Torus *net, uint64_t *keys, uint32_t n, uint32_t shift);
 static ALWAYS_INLINE bool
 is_in_order (const Torus *net, uint32_t node)
 {
-  return (net->first_step[node - net->engine.base.first_node] & HAS_OTHERS) != 0 ||
+  return (net->node_steps[node - net->engine.base.first_node] & HAS_OTHERS) != 0 ||
          node_at (net, node)->n_dynamic != 0;
 }
 
-/* Gives each node the steps that it has in this window. */
-void torus_share_steps (Torus *net, Bucket *bucket);
+/* Tells which nodes have steps in this window. */
+void torus_count_steps (Torus *net, const Bucket *bucket);
 
 /* A port of a node that goes in the order of time looks in this window. */
 void torus_look_in_order (Torus *net, Bucket *bucket, uint32_t number);

@@ -214,7 +214,7 @@ handling_ps (const SimReplay *replay, uint32_t transfer)
 
 /* Processor time before the copy. */
 static int64_t
-work_lead_ps (SimReplay *replay, const SimWork *work)
+work_lead_ps (SimReplay *replay, const SimWork *work, G_GNUC_UNUSED int64_t begin_ps)
 {
   uint32_t transfer = work->transfer;
   const Message *it;

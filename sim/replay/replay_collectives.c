@@ -327,9 +327,12 @@ static void
 work_charge (SimReplay *replay, uint32_t rank, SimLocalWork work)
 {
   SimRank *it = &replay->ranks[rank];
+  const TopoParameters *parameters = replay->parameters;
   int64_t work_ps = sim_memory_pass_ps (replay->machine, work.copy_bytes, 1) +
                     sim_memory_pass_ps (replay->machine, work.reduce_bytes, 2) +
-                    (int64_t) work.n_blocks * replay->parameters->mpi.datatype_block_ps;
+                    work.n_types * parameters->mpi.datatype_ps +
+                    work.n_described * parameters->mpi.datatype_description_ps +
+                    work.n_blocks * parameters->mpi.datatype_block_ps;
 
   /* Beyond that the replay fails with the next call. */
   it->local_ps = MIN (it->local_ps, SIM_LAST_PS) + MIN (work_ps, SIM_LAST_PS);

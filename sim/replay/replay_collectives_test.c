@@ -320,13 +320,20 @@ test_hardware (void)
 
 /* -- the processor's share --------------------------------------------------- */
 
+typedef struct {
+  int64_t type_ps, description_ps, block_ps, call_ps;
+} Costs;
+static const Costs free_of_cost = { 0 };
+
 static int64_t
-fabric_end_ps (const char *script, uint32_t n_ranks, int64_t block_ps, int64_t call_ps)
+fabric_end_ps (const char *script, uint32_t n_ranks, Costs costs)
 {
   g_auto (Fixture) f = fixture_new_fabric (n_ranks, 1);
 
-  f.machine->parameters.mpi.datatype_block_ps = block_ps;
-  f.machine->parameters.mpi.call_overhead_ps = call_ps;
+  f.machine->parameters.mpi.datatype_ps = costs.type_ps;
+  f.machine->parameters.mpi.datatype_description_ps = costs.description_ps;
+  f.machine->parameters.mpi.datatype_block_ps = costs.block_ps;
+  f.machine->parameters.mpi.call_overhead_ps = costs.call_ps;
   script_text (f.trace, script);
   fixture_run (&f);
   g_assert_no_error (f.error);
@@ -346,20 +353,27 @@ test_additions (void)
     g_autofree char *reduce =
         g_strdup_printf ("*: %sallreduce 1000 %s", i == 0 ? "" : "i", then[i]);
 
-    g_assert_cmpint (fabric_end_ps (reduce, 2, 0, 0) - fabric_end_ps (gather, 2, 0, 0), ==,
-                     250 * NS);
+    g_assert_cmpint (fabric_end_ps (reduce, 2, free_of_cost) -
+                         fabric_end_ps (gather, 2, free_of_cost),
+                     ==, 250 * NS);
   }
 }
 
-/* Sixteen ranks: the datatypes of the four steps have 8, 4, 2 and 1 runs, described, packed,
+/* Sixteen ranks: the datatypes of the four steps have 8, 4, 2 and 1 runs, which are described, and packed,
  * unpacked and copied; and 16 blocks in the end. */
 static void
 test_datatype_pieces (void)
 {
+  static const Costs costs[] = { { .type_ps = 7 * NS },
+                                 { .description_ps = 7 * NS },
+                                 { .block_ps = 7 * NS } };
+  static const int64_t n[] = { 4, 15, 3 * 15 + 16 };
   const char *script = "*: alltoall 10";
 
-  g_assert_cmpint (fabric_end_ps (script, 16, 7 * NS, 0) - fabric_end_ps (script, 16, 0, 0), ==,
-                   (4 * 15 + 16) * 7 * NS);
+  for (guint i = 0; i < G_N_ELEMENTS (costs); i++)
+    g_assert_cmpint (fabric_end_ps (script, 16, costs[i]) -
+                         fabric_end_ps (script, 16, free_of_cost),
+                     ==, n[i] * 7 * NS);
 }
 
 /* Both of a swap post a receive before they send.  A rank that has nothing to send receives at once,
@@ -376,9 +390,10 @@ test_calls_of_steps (void)
                 { "*: bcast 0 8", 8, 0 } };
 
   for (uint32_t i = 0; i < G_N_ELEMENTS (cases); i++)
-    g_assert_cmpint (fabric_end_ps (cases[i].script, cases[i].n_ranks, 0, 10 * NS) -
-                         fabric_end_ps (cases[i].script, cases[i].n_ranks, 0, 0),
-                     ==, cases[i].n_swaps * 10 * NS);
+    g_assert_cmpint (
+        fabric_end_ps (cases[i].script, cases[i].n_ranks, (Costs){ .call_ps = 10 * NS }) -
+            fabric_end_ps (cases[i].script, cases[i].n_ranks, free_of_cost),
+        ==, cases[i].n_swaps * 10 * NS);
 }
 
 /* -- two levels -------------------------------------------------------------- */

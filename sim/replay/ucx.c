@@ -90,6 +90,7 @@ typedef struct {
   SimUcxChoice blocking; /* for sends that must complete at once */
   Message *messages;     /* [messages_capacity] of a transfer */
   uint32_t *last_sender; /* [rank] whose cache has the head of its FIFO; TOPO_NONE */
+  int64_t *stored_ps;    /* [rank] when the last line that it writes is in its cache */
   uint32_t messages_capacity;
 } Ucx;
 
@@ -140,12 +141,14 @@ line_ps (const SimReplay *replay, uint32_t writer, uint32_t reader, uint32_t to)
 
 /* Processor time of one work request, or of one element of a FIFO (uct/sm/mm/base/mm_ep.c).  The FIFO's head
  * is in the cache of who has counted it up last: another sender waits for it.  The element is only
- * written, and the processor goes on while its line comes: see post(). */
+ * written, and the processor goes on while its line comes: see post().  To count up a head is a locked
+ * instruction, which waits until all that was written before has its lines (Intel SDM vol. 3, 8.2.5). */
 static int64_t
-post_ps (const SimReplay *replay, uint32_t from, uint32_t to)
+post_ps (const SimReplay *replay, uint32_t from, uint32_t to, int64_t at_ps)
 {
   const TopoParameters *parameters = replay->parameters;
   uint32_t *last_sender = &ucx_of (replay)->last_sender[to], last = *last_sender;
+  int64_t wait_ps = MAX (ucx_of (replay)->stored_ps[from] - at_ps, 0);
 
   if (from == to)
     return 0;
@@ -153,8 +156,8 @@ post_ps (const SimReplay *replay, uint32_t from, uint32_t to)
     return parameters->ucx.post_ps;
   *last_sender = from;
   if (parameters->ompi.sm_lines == 0 || last == from || last == TOPO_NONE)
-    return parameters->ompi.sm_overhead_ps;
-  return parameters->ompi.sm_overhead_ps + line_ps (replay, last, from, to);
+    return wait_ps + parameters->ompi.sm_overhead_ps;
+  return wait_ps + parameters->ompi.sm_overhead_ps + line_ps (replay, last, from, to);
 }
 
 /* The same of one that has come: its receiver reads the other lines. */
@@ -184,7 +187,7 @@ buffer_ps (const SimReplay *replay, uint32_t transfer)
 
 /* Processor time before the copy. */
 static int64_t
-work_lead_ps (SimReplay *replay, const SimWork *work)
+work_lead_ps (SimReplay *replay, const SimWork *work, int64_t begin_ps)
 {
   const TopoParameters *parameters = replay->parameters;
   uint32_t transfer = work->transfer;
@@ -200,8 +203,8 @@ work_lead_ps (SimReplay *replay, const SimWork *work)
       lead_ps = parameters->mpi.send_overhead_ps;
     if (!local && (way == WAY_ZCOPY || way == WAY_RENDEZVOUS))
       lead_ps += buffer_ps (replay, transfer);
-    return lead_ps + post_ps (replay, source, destination);
-  case WORK_SEND_FRAGMENT: return post_ps (replay, source, destination);
+    return lead_ps + post_ps (replay, source, destination, begin_ps + lead_ps);
+  case WORK_SEND_FRAGMENT: return post_ps (replay, source, destination, begin_ps);
   case WORK_TAKE:
     if (replay->graphs == NULL)
       lead_ps = parameters->mpi.receive_overhead_ps;
@@ -305,10 +308,11 @@ post (SimReplay *replay, uint32_t transfer, Event event, uint64_t bytes, int64_t
 
     sim_critical_send (replay, transfer, from, at_ps);
     if (from != to) {
-      at_ps += replay->parameters->ompi.sm_latency_ps;
       /* The line of the element is in the reader's cache. */
       if (replay->parameters->ompi.sm_lines > 0)
         at_ps += line_ps (replay, to, from, to);
+      ucx_of (replay)->stored_ps[from] = at_ps;
+      at_ps += replay->parameters->ompi.sm_latency_ps;
     }
     sim_network_timer (replay->network, to, sim_event_cookie (event, transfer), at_ps);
     return;
@@ -694,6 +698,7 @@ ucx_begin (SimReplay *replay)
 
   sim_workers_init (replay, &ucx->work, &ucx_rules, replay->parameters->ucx.post_ps);
   ucx->last_sender = g_new (uint32_t, replay->n_ranks);
+  ucx->stored_ps = g_new0 (int64_t, replay->n_ranks);
   for (uint32_t rank = 0; rank < replay->n_ranks; rank++)
     ucx->last_sender[rank] = TOPO_NONE;
   sim_ucx_choose_for (replay->machine, replay->mapping, false, &ucx->choice);
@@ -709,6 +714,7 @@ ucx_free (SimReplay *replay)
   sim_workers_clear (&ucx->work);
   g_free (ucx->messages);
   g_free (ucx->last_sender);
+  g_free (ucx->stored_ps);
   g_free (ucx);
 }
 
@@ -722,6 +728,7 @@ ucx_dump (SimReplay *replay, BaseDump *dump)
   base_dump_list (dump, (void **) &ucx->messages, &ucx->messages_capacity, &ucx->messages_capacity,
                   sizeof *ucx->messages);
   base_dump_array (dump, ucx->last_sender, replay->n_ranks, sizeof *ucx->last_sender);
+  base_dump_array (dump, ucx->stored_ps, replay->n_ranks, sizeof *ucx->stored_ps);
 }
 
 const SimProtocol sim_ucx = {

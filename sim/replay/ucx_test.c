@@ -193,6 +193,34 @@ test_fifo_lines (void)
   g_assert_cmpfloat_with_epsilon (fixture_end_ns (&f, 2), second + TAKE_IN + 100, 0.0015);
 }
 
+/* Three sends in a row.  90 ns each, of them 40 from the counting of the head on, which waits for the line
+ * of the element before: 100 ns within a package, 130 to the other. */
+static void
+test_locked_head (void)
+{
+  static const struct {
+    uint32_t core;
+    double line_ns;
+  } senders[] = { { 2, 100 }, { 4, 130 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (senders); i++) {
+    g_auto (Fixture) f = ucx_fixture (2, 2);
+
+    f.machine->slot_core[0] = (uint8_t) senders[i].core;
+    f.machine->slot_core[1] = 0;
+    f.machine->parameters.memory.transfer_latency_ps = 100 * NS;
+    f.machine->parameters.memory.package_latency_ps = 30 * NS;
+    f.machine->parameters.mpi.send_overhead_ps = 50 * NS;
+    f.machine->parameters.ompi.sm_lines = 2;
+    script_text (f.trace, "0: send 1 7 0; send 1 7 0; send 1 7 0 |"
+                          "1: recv 0 7 0; recv 0 7 0; recv 0 7 0");
+    fixture_run (&f);
+    g_assert_no_error (f.error);
+    g_assert_cmpfloat_with_epsilon (fixture_end_ns (&f, 0), 90 + 2 * (senders[i].line_ns + 40),
+                                    0.0015);
+  }
+}
+
 /* MPI_Send asks for a fast completion, MPI_Isend does not; MPICH never asks. */
 static void
 test_fast_completion (void)
@@ -224,5 +252,6 @@ main (int argc, char **argv)
   g_test_add_func ("/sim/ucx/unexpected", test_unexpected);
   g_test_add_func ("/sim/ucx/fast-completion", test_fast_completion);
   g_test_add_func ("/sim/ucx/fifo-lines", test_fifo_lines);
+  g_test_add_func ("/sim/ucx/locked-head", test_locked_head);
   return g_test_run ();
 }

@@ -137,9 +137,11 @@ access_comes (SimReplay *replay, uint32_t rank, uint32_t transfer)
 /* -- rules of all libraries -------------------------------------------------------- */
 
 static int64_t
-work_lead_ps (SimReplay *replay, const SimWork *work)
+work_lead_ps (SimReplay *replay, const SimWork *work, int64_t begin_ps)
 {
-  return work->kind < SIM_WORK_LIBRARY ? 0 : sim_workers (replay)->rules->lead_ps (replay, work);
+  if (work->kind < SIM_WORK_LIBRARY)
+    return 0;
+  return sim_workers (replay)->rules->lead_ps (replay, work, begin_ps);
 }
 
 static uint64_t
@@ -358,7 +360,7 @@ processor_turn (SimReplay *replay, uint32_t rank, SimProcessor *processor, bool 
     sim_rank_wait_until (replay, rank, begin_ps);
   }
   processor->work = number;
-  processor_advance (replay, rank, processor, begin_ps + work_lead_ps (replay, &work));
+  processor_advance (replay, rank, processor, begin_ps + work_lead_ps (replay, &work, begin_ps));
   go_on (replay, rank, processor);
   return true;
 }

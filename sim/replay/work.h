@@ -76,8 +76,8 @@ typedef struct {
 
 /* No pointer into a pool of the library or of the work holds across `begins` and `ends`. */
 typedef struct {
-  /* Processor time before the copy. */
-  int64_t (*lead_ps) (SimReplay *replay, const SimWork *work);
+  /* Processor time before the copy; begin_ps: when it begins. */
+  int64_t (*lead_ps) (SimReplay *replay, const SimWork *work, int64_t begin_ps);
   /* The bytes that a piece of work copies in all. */
   uint64_t (*copy_bytes) (const SimReplay *replay, const SimWork *work);
   /* From where to where the next part of the copy goes. */

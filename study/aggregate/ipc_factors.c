@@ -96,7 +96,7 @@ read_observed (const StudyIpcSource *source, const PredictTable *table,
 
 gboolean
 study_ipc_read (const StudyIpcSource *source, const TopoPatterns *patterns, double *ipc, char **why,
-                GError **error)
+                GPtrArray *warnings, GError **error)
 {
   g_autoptr (PredictTable) table = predict_table_read (source->table_path, error);
 
@@ -106,6 +106,7 @@ study_ipc_read (const StudyIpcSource *source, const TopoPatterns *patterns, doub
   }
   if (table == NULL)
     return FALSE;
+  predict_ipc_check_instructions (table, warnings);
   return source->model_path != NULL ? read_with_model (source, table, patterns, ipc, why, error)
                                     : read_observed (source, table, patterns, ipc, error);
 }

@@ -20,7 +20,8 @@ typedef struct {
 /* ipc[p - 1] of each pattern p, [patterns->n]: of the table, or of the model where it predicts the
  * pattern; NaN where neither has it.  With a model a prediction that is not above 0, which no
  * IPC is, is NaN, and why[p - 1] is the reason for people (the caller g_free()s; NULL otherwise).
+ * A program whose counted instructions differ between patterns is a line in warnings (element-type utf8).
  * FALSE and *error: a file cannot be used (predict_ipc_phases_from(), predict_ipc_apply()), or the
  * program is not in the table, or not said and one of several. */
 gboolean study_ipc_read (const StudyIpcSource *source, const TopoPatterns *patterns, double *ipc,
-                         char **why, GError **error);
+                         char **why, GPtrArray *warnings, GError **error);

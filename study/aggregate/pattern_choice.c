@@ -14,11 +14,30 @@
 
 #include <math.h>
 
+/* Working sets that are tried in a range, beside those at which a pattern's part of a cache is full. */
+#define N_SETS 25
+
+/* A share of 1 would compute nothing. */
+#define LARGEST_SHARE 0.999
+
+const StudyMemoryUse study_memory_unknown = { 0, 0.54, 0.69, 0, INFINITY, INFINITY };
+
+bool
+study_memory_is_known (const StudyMemoryUse *use)
+{
+  return use->share_low == use->share_high && use->set_low_bytes == use->set_high_bytes;
+}
+
 void
 study_choice_free (StudyChoice *choice)
 {
   if (choice == NULL)
     return;
+  for (uint32_t at = 0; choice->shares != NULL && at < choice->patterns->n; at++)
+    g_free (choice->shares[at]);
+  g_free (choice->shares);
+  if (choice->task_sets != NULL)
+    g_array_unref (choice->task_sets);
   for (uint32_t at = 0; choice->patterns != NULL && at < choice->patterns->n; at++) {
     g_free (choice->row[at].excluded);
     topo_mapping_free (choice->row[at].mapping);
@@ -61,7 +80,9 @@ list_patterns (StudyChoice *choice, GError **error)
                           .extrapolated = (double) NAN,
                           .time_s = (double) NAN,
                           .simulated_s = (double) NAN,
-                          .energy_J = (double) NAN };
+                          .energy_J = (double) NAN,
+                          .delay_Js = (double) NAN,
+                          .share_limit = (double) NAN };
   if (options->recorded <= choice->patterns->n)
     return TRUE;
   g_set_error (error, STUDY_ERROR, STUDY_ERROR_INPUT, "%s %u: a node of %s has %u patterns",
@@ -77,7 +98,8 @@ set_factors_of_ipc (StudyChoice *choice, GError **error)
   uint32_t n = choice->patterns->n, recorded = choice->options->recorded;
   g_autofree double *ipc = g_new (double, n);
   g_autofree char **why = g_new0 (char *, n);
-  gboolean done = study_ipc_read (&choice->options->ipc, choice->patterns, ipc, why, error);
+  gboolean done =
+      study_ipc_read (&choice->options->ipc, choice->patterns, ipc, why, choice->warnings, error);
 
   if (done && isnan (ipc[recorded - 1])) {
     g_set_error (error, STUDY_ERROR, STUDY_ERROR_INPUT,
@@ -99,27 +121,131 @@ set_factors_of_ipc (StudyChoice *choice, GError **error)
   return done;
 }
 
-/* From the node model, without counters. */
+/* --- The node model, without counters --- */
+
+/* The computations of a pattern, compared with the trace. */
+static double
+sharing_factor (const StudyChoice *choice, uint32_t at, double share, double task_set_bytes)
+{
+  const TopoPattern *pattern = choice->patterns->pattern;
+  uint32_t recorded = choice->options->recorded - 1;
+  const PredictMemoryUse use = { MIN (share, LARGEST_SHARE), task_set_bytes,
+                                 PREDICT_REUSE_EXPONENT };
+
+  return predict_sharing_slowdown (choice->shares[at], pattern[at].n_tasks,
+                                   choice->shares[recorded], pattern[recorded].n_tasks, &use);
+}
+
+/* The working sets of a task that are tried: the ends of the range, steps between them, and the parts of
+ * caches that patterns leave to a task, where the model has its kinks. */
+static void
+list_sets (StudyChoice *choice)
+{
+  const StudyMemoryUse *use = &choice->options->memory;
+  double low = use->set_low_bytes / choice->n_ranks, high = use->set_high_bytes / choice->n_ranks;
+  double least = INFINITY, most = 0, end;
+
+  choice->task_sets = g_array_new (FALSE, FALSE, sizeof (double));
+  g_array_append_val (choice->task_sets, high);
+  if (low == high)
+    return;
+  g_array_append_val (choice->task_sets, low);
+  for (uint32_t at = 0; at < choice->patterns->n; at++)
+    for (uint32_t task = 0; task < choice->patterns->pattern[at].n_tasks; task++) {
+      const PredictShare *share = &choice->shares[at][task];
+
+      least = fmin (least, share->private_bytes);
+      most = fmax (most, fmax (share->private_bytes, share->cache_bytes));
+      if (task == 0 && share->cache_bytes > low && share->cache_bytes < high)
+        g_array_append_val (choice->task_sets, share->cache_bytes);
+    }
+  /* Below the private cache nothing is missed; far beyond the shared one it might as well have no end. */
+  low = fmax (low, least);
+  end = fmin (high, 1000 * most);
+  for (uint32_t step = 1; step < N_SETS && low < end; step++) {
+    double set = low * pow (end / low, (double) step / N_SETS);
+
+    g_array_append_val (choice->task_sets, set);
+  }
+}
+
 static void
 set_factors_of_sharing (StudyChoice *choice)
 {
   const TopoPatterns *patterns = choice->patterns;
-  const TopoMachine *machine = choice->machine;
-  const TopoPattern *recorded = &patterns->pattern[choice->options->recorded - 1];
-  const PredictMemoryUse use = { .memory_share = choice->options->memory_share,
-                                 .working_set_bytes =
-                                     choice->options->working_set_bytes / choice->n_ranks,
-                                 .reuse_exponent = PREDICT_REUSE_EXPONENT };
-  g_autofree PredictShare *alone =
-      study_pattern_shares (machine->node, &machine->parameters, patterns->levels, recorded);
+  const StudyMemoryUse *use = &choice->options->memory;
 
-  for (uint32_t at = 0; at < patterns->n; at++) {
-    g_autofree PredictShare *shares = study_pattern_shares (
-        machine->node, &machine->parameters, patterns->levels, &patterns->pattern[at]);
+  choice->shares = g_new0 (PredictShare *, patterns->n);
+  for (uint32_t at = 0; at < patterns->n; at++)
+    choice->shares[at] = study_pattern_shares (choice->machine->node, &choice->machine->parameters,
+                                               patterns->levels, &patterns->pattern[at]);
+  list_sets (choice);
+  for (uint32_t at = 0; at < patterns->n; at++)
+    choice->row[at].factor =
+        sharing_factor (choice, at, use->share_middle, use->set_middle_bytes / choice->n_ranks);
+}
 
-    choice->row[at].factor = predict_sharing_slowdown (shares, patterns->pattern[at].n_tasks, alone,
-                                                       recorded->n_tasks, &use);
+/* computation_s[patterns->n][n] under every assumption: a share at an end of the range, since the model's
+ * slow-downs rise or fall with it, and a working set that is tried. */
+static double *
+assumed_computations (const StudyChoice *choice, uint32_t *n)
+{
+  const StudyMemoryUse *use = &choice->options->memory;
+  const double ends[] = { use->share_low, use->share_high };
+  uint32_t n_sets = choice->task_sets->len;
+  double *computation_s;
+
+  *n = G_N_ELEMENTS (ends) * n_sets;
+  computation_s = g_new (double, (gsize) choice->patterns->n *(*n));
+  for (uint32_t at = 0; at < choice->patterns->n; at++) {
+    const StudyChoiceRow *row = &choice->row[at];
+
+    for (uint32_t i = 0; i < *n; i++)
+      computation_s[(gsize) at * *n + i] =
+          row->computation_s / row->factor *
+          sharing_factor (choice, at, ends[i / n_sets],
+                          g_array_index (choice->task_sets, double, i % n_sets));
   }
+  return computation_s;
+}
+
+/* Of a pattern against the reference, the largest over the working sets. */
+static double
+slowdown_at_share (const StudyChoice *choice, const PredictAggregation *all, uint32_t at,
+                   double share)
+{
+  uint32_t reference = choice->reference;
+  double most = -INFINITY;
+
+  for (guint i = 0; i < choice->task_sets->len; i++) {
+    double set = g_array_index (choice->task_sets, double, i), total_s[2];
+    const uint32_t both[] = { at, reference };
+
+    for (guint k = 0; k < 2; k++)
+      total_s[k] = all[both[k]].communication_s + all[both[k]].computation_s /
+                                                      choice->row[both[k]].factor *
+                                                      sharing_factor (choice, both[k], share, set);
+    most = fmax (most, total_s[0] / total_s[1] - 1);
+  }
+  return most;
+}
+
+/* Closes in on the share at which the slow-down, which rises with it, becomes more than is allowed. */
+static double
+share_limit (const StudyChoice *choice, const PredictAggregation *all, uint32_t at)
+{
+  double allowed = choice->options->max_slowdown, low = 0, high = LARGEST_SHARE;
+
+  if (slowdown_at_share (choice, all, at, high) <= allowed)
+    return 1;
+  if (slowdown_at_share (choice, all, at, low) > allowed)
+    return -1;
+  for (int i = 0; i < 30; i++) {
+    double middle = (low + high) / 2;
+
+    *(slowdown_at_share (choice, all, at, middle) <= allowed ? &low : &high) = middle;
+  }
+  return low;
 }
 
 /* Before anything is simulated: the reference and the placed pattern exist and are not excluded.  The
@@ -172,7 +298,10 @@ study_choice_new (const char *trace_path, Trace *trace, const char *spec, TopoMa
   if (!list_patterns (choice, error))
     return NULL;
   if (options->computation == STUDY_COMPUTATION_SHARING) {
-    choice->computation = "a model of the node, not measured";
+    choice->computation =
+        study_memory_is_known (&options->memory)
+            ? "a model of the node, not measured"
+            : "a model of the node, for all that the program may ask of memory, not measured";
     set_factors_of_sharing (choice);
   } else if (options->computation == STUDY_COMPUTATION_IPC) {
     choice->computation = options->ipc.model_path != NULL ? "IPC, predicted" : "IPC, observed";
@@ -336,7 +465,12 @@ decide (StudyChoice *choice, GError **error)
   const StudyChoiceOptions *options = choice->options;
   uint32_t n = choice->patterns->n;
   g_autofree PredictAggregation *all = g_new (PredictAggregation, n);
+  g_autofree double *assumed_s = NULL;
+  uint32_t n_assumed = 0;
   TopoMapping *mapping;
+
+  if (choice->shares != NULL)
+    assumed_s = assumed_computations (choice, &n_assumed);
 
   for (uint32_t at = 0; at < n; at++) {
     const TopoPattern *pattern = &choice->patterns->pattern[at];
@@ -351,7 +485,10 @@ decide (StudyChoice *choice, GError **error)
                               .computation_s = row->computation_s,
                               .communication_s = options->basis == STUDY_BASIS_BOUND
                                                      ? row->bound_s
-                                                     : fmax (0, row->time_s - row->computation_s) };
+                                                     : fmax (0, row->time_s - row->computation_s),
+                              .assumed_s =
+                                  assumed_s != NULL ? &assumed_s[(gsize) at * n_assumed] : NULL,
+                              .n_assumed = n_assumed };
   }
   choice->fastest = predict_aggregation_fastest (all, n);
   choice->reference = options->reference - 1;
@@ -367,10 +504,15 @@ decide (StudyChoice *choice, GError **error)
       if (!choice->is_recommended)
         choice->judged[at].verdict = PREDICT_AGGREGATION_ADMISSIBLE;
     }
-    if (options->power != NULL)
+    if (options->power != NULL) {
       choice->row[at].energy_J =
           study_power_energy_J (options->power, &choice->patterns->pattern[at],
                                 choice->judged[at].total_s, options->memory_bytes);
+      choice->row[at].delay_Js = choice->row[at].energy_J * choice->judged[at].total_s;
+    }
+    if (choice->shares != NULL && choice->row[at].excluded == NULL &&
+        !study_memory_is_known (&options->memory))
+      choice->row[at].share_limit = share_limit (choice, all, at);
   }
   choice->placed = options->placed > 0 ? options->placed - 1 : choice->chosen;
   /* Files of launchers number only the cores that a job uses: these become the machine's slots. */

@@ -4,11 +4,15 @@
  *
  * study_choice_new() lists the patterns of the machine's nodes and finds how long computations take
  * in each; study_choice_run() bounds or simulates the communication of those that are not excluded,
- * and chooses by predictors/aggregation/aggregation_choice.h. */
+ * and chooses by predictors/aggregation/aggregation_choice.h.
+ *
+ * Communication is simulated once per pattern, with the middle of what is unknown of computation; over the
+ * ranges the computation of equation 5 changes alone. */
 #pragma once
 
 #include "predictors/aggregation/aggregation_choice.h"
 #include "predictors/aggregation/bound_table.h"
+#include "predictors/aggregation/node_sharing.h"
 #include "sim/run.h"
 #include "study/aggregate/ipc_factors.h"
 #include "study/aggregate/power.h"
@@ -23,6 +27,20 @@ typedef enum {
   STUDY_COMPUTATION_SHARING, /* a model of the node: predictors/aggregation/node_sharing.h */
 } StudyComputation;
 
+/* A program's use of memory (predictors/aggregation/node_sharing.h) as far as it is known: ranges, whose
+ * ends are equal where it is.  Working sets are of all ranks; INFINITY: more than any cache. */
+typedef struct {
+  double share_low, share_middle, share_high;
+  double set_low_bytes, set_middle_bytes, set_high_bytes;
+} StudyMemoryUse;
+
+/* Of a program of which nothing is known: the shares that the eleven codes of SPEC MPI2007 have on a Cray
+ * XC30, least, median and most (validation/sc13/xc30_test.c), and any working set. */
+extern const StudyMemoryUse study_memory_unknown;
+
+/* Both ends of both ranges are equal. */
+bool study_memory_is_known (const StudyMemoryUse *use);
+
 /* The communication that decides. */
 typedef enum { STUDY_BASIS_SIMULATION, STUDY_BASIS_BOUND } StudyBasis;
 
@@ -33,9 +51,8 @@ typedef struct {
   gboolean reference_is_given; /* FALSE: where it is excluded, the fastest pattern replaces it */
   uint32_t placed;             /* the pattern whose placement is wanted; 0: the chosen one */
   StudyComputation computation;
-  StudyIpcSource ipc;                     /* STUDY_COMPUTATION_IPC */
-  double memory_share, working_set_bytes; /* STUDY_COMPUTATION_SHARING: share; of all ranks,
-                                           * INFINITY: more than any cache */
+  StudyIpcSource ipc;    /* STUDY_COMPUTATION_IPC */
+  StudyMemoryUse memory; /* STUDY_COMPUTATION_SHARING */
   gboolean simulates;
   SimNetworkKind network;
   StudyBasis basis;
@@ -53,9 +70,13 @@ typedef struct {
   double computation_s; /* mean over the ranks */
   /* Communication of the rank with most. */
   double bound_s, simulated_s;
-  double extrapolated;  /* share of the bound's operations that exceed the table's sizes */
-  double time_s;        /* simulated: end of the last rank */
-  double energy_J;      /* for the time of the basis */
+  double extrapolated; /* share of the bound's operations that exceed the table's sizes */
+  double time_s;       /* simulated: end of the last rank */
+  double energy_J;     /* for the time of the basis */
+  double delay_Js;     /* energy_J times that time: the energy-delay product */
+  /* Largest memory share, up to 1, at which the pattern is not too slow with any working set of the range;
+   * negative: none is.  NaN: computation is not by the node model, or nothing is unknown. */
+  double share_limit;
   TopoMapping *mapping; /* NULL: excluded */
 } StudyChoiceRow;
 
@@ -66,7 +87,9 @@ typedef struct {
   const char *computation; /* source of the factors */
   uint32_t n_ranks;
   TopoPatterns *patterns;
-  StudyChoiceRow *row;                 /* [patterns->n] */
+  StudyChoiceRow *row;   /* [patterns->n] */
+  PredictShare **shares; /* [patterns->n] of the tasks; NULL: another computation */
+  GArray *task_sets;     /* (element-type double) working sets of a task that are tried */
   PredictAggregationJudgement *judged; /* [patterns->n] after study_choice_run(), as what follows */
   gboolean is_recommended;             /* FALSE: nothing models sharing, so none is chosen */
   /* Indices of patterns->pattern. */

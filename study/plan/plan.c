@@ -123,7 +123,10 @@ plan_machine_free (gpointer data)
   g_free (machine->cores);
   g_strfreev (machine->settings);
   g_free (machine->binding);
-  topo_machine_free (machine->machine);
+  if (machine->shares)
+    g_free (machine->machine);
+  else
+    topo_machine_free (machine->machine);
   g_free (machine->hash);
   g_free (machine->machine_text);
   g_clear_error (&machine->error);
@@ -175,6 +178,7 @@ run_free (StudyPlanRun *run)
 {
   g_free (run->mapping);
   g_free (run->mapping_path);
+  topo_mapping_free (run->places);
   g_free (run->key);
   g_free (run->mapping_hash);
   g_free (run->problem);
@@ -182,15 +186,25 @@ run_free (StudyPlanRun *run)
 }
 
 StudyPlan *
-study_plan_load (const char *path, GError **error)
+study_plan_new (const char *name, const char *text)
 {
-  g_autoptr (StudyPlan) plan = g_new0 (StudyPlan, 1);
-  StudyPlanFile *file;
+  StudyPlan *plan = g_new0 (StudyPlan, 1);
 
+  plan->name = g_strdup (name);
+  plan->text = g_strdup (text);
   plan->traces = g_ptr_array_new_with_free_func (plan_trace_free);
   plan->machines = g_ptr_array_new_with_free_func (plan_machine_free);
   plan->runs = g_ptr_array_new_with_free_func ((GDestroyNotify) run_free);
   plan->unfit = g_ptr_array_new_with_free_func (unfit_free);
+  return plan;
+}
+
+StudyPlan *
+study_plan_load (const char *path, GError **error)
+{
+  g_autoptr (StudyPlan) plan = study_plan_new (NULL, NULL);
+  StudyPlanFile *file;
+
   plan->file = file = study_plan_file_load (path, error);
   if (file == NULL)
     return NULL;
@@ -245,6 +259,19 @@ study_plan_free (StudyPlan *plan)
 
 /* --- Runs --- */
 
+static TopoMapping *
+copy_mapping (const TopoMapping *mapping)
+{
+  TopoMapping *copy = g_new (TopoMapping, 1);
+
+  *copy =
+      (TopoMapping){ .name = g_strdup (mapping->name),
+                     .n_ranks = mapping->n_ranks,
+                     .node = g_memdup2 (mapping->node, mapping->n_ranks * sizeof *mapping->node),
+                     .slot = g_memdup2 (mapping->slot, mapping->n_ranks * sizeof *mapping->slot) };
+  return copy;
+}
+
 TopoMapping *
 study_plan_mapping (const StudyPlan *plan, guint run, GError **error)
 {
@@ -256,6 +283,8 @@ study_plan_mapping (const StudyPlan *plan, guint run, GError **error)
     g_set_error_literal (error, STUDY_ERROR, STUDY_ERROR_INPUT, it->problem);
     return NULL;
   }
+  if (it->places != NULL)
+    return copy_mapping (it->places);
   return topo_mapping_new (it->mapping_path, machine->machine, trace->n_ranks, error);
 }
 
@@ -443,6 +472,18 @@ step_done (Resolve *resolve)
     resolve->progress (resolve->data, (double) resolve->done / resolve->n_steps);
 }
 
+static void
+take_machine (StudyMachine *machine, TopoMachine *made)
+{
+  SimCounters *counters = sim_counters_new (made);
+
+  machine->machine = made;
+  machine->hash = study_machine_hash (made);
+  machine->machine_text = study_machine_text (made);
+  machine->n_links = counters->n_links;
+  sim_counters_free (counters);
+}
+
 /* NULL and machine->error when there is none; to be freed before the machine. */
 static RoutePaths *
 open_machine (StudyMachine *machine)
@@ -451,7 +492,6 @@ open_machine (StudyMachine *machine)
                                       machine->pattern, (const char *const *) machine->settings };
   g_autoptr (TopoMachine) made = study_machine_new (&inputs, &machine->error);
   RoutePaths *paths;
-  SimCounters *counters;
 
   if (made == NULL || (machine->all_cores && !topo_machine_set_ranks_per_node (
                                                  made, made->node->n_cores, &machine->error)))
@@ -459,14 +499,8 @@ open_machine (StudyMachine *machine)
   if (machine->not_adaptive)
     made->parameters.switches.adaptive = TOPO_ADAPTIVE_NONE;
   paths = route_paths_new (made, &machine->error);
-  if (paths == NULL)
-    return NULL;
-  machine->hash = study_machine_hash (made);
-  machine->machine_text = study_machine_text (made);
-  counters = sim_counters_new (made);
-  machine->n_links = counters->n_links;
-  sim_counters_free (counters);
-  machine->machine = g_steal_pointer (&made);
+  if (paths != NULL)
+    take_machine (machine, g_steal_pointer (&made));
   return paths;
 }
 
@@ -575,6 +609,17 @@ make_mapping (Resolve *resolve, guint trace, guint machine, const PlanMapping *m
   return made;
 }
 
+static SimRunOptions
+options_of (const StudyPlanRun *run)
+{
+  return (SimRunOptions){ .network = run->network,
+                          .policy = run->policy,
+                          .compute_scale = run->compute_scale,
+                          .seed = run->seed,
+                          .jitter_ps = run->jitter_ps,
+                          .shrink = run->shrink };
+}
+
 /* pattern: the run without its inputs. */
 static StudyPlanRun *
 run_new (Resolve *resolve, guint trace, const MadeMapping *made, const StudyPlanRun *pattern)
@@ -584,12 +629,7 @@ run_new (Resolve *resolve, guint trace, const MadeMapping *made, const StudyPlan
   gboolean has_inputs = on_trace->error == NULL && on_machine->error == NULL;
   const char *source = made->mapping->source;
   StudyPlanRun *run = g_memdup2 (pattern, sizeof *pattern);
-  const SimRunOptions options = { .network = run->network,
-                                  .policy = run->policy,
-                                  .compute_scale = run->compute_scale,
-                                  .seed = run->seed,
-                                  .jitter_ps = run->jitter_ps,
-                                  .shrink = run->shrink };
+  const SimRunOptions options = options_of (run);
 
   run->trace = trace;
   run->machine = made->machine;
@@ -902,4 +942,60 @@ study_plan_resolve (StudyPlan *plan, TraceProgress progress, void *data, GError 
                "{names}",
                plan->path);
   return FALSE;
+}
+
+/* --- A plan without a file --- */
+
+guint
+study_plan_add_trace (StudyPlan *plan, const char *text, const TraceOptions *options, Trace *trace,
+                      GError **error)
+{
+  const char *hash = trace_hash (trace, error);
+  StudyTrace *added;
+
+  if (hash == NULL)
+    return G_MAXUINT;
+  added = g_new0 (StudyTrace, 1);
+  added->text = g_strdup (text);
+  added->path = g_strdup (trace_path (trace));
+  added->options = *options;
+  added->hash = g_strdup (hash);
+  added->n_ranks = trace_ranks (trace);
+  g_ptr_array_add (plan->traces, added);
+  return plan->traces->len - 1;
+}
+
+guint
+study_plan_add_machine (StudyPlan *plan, const char *text, const TopoMachine *machine)
+{
+  StudyMachine *added = g_new0 (StudyMachine, 1);
+
+  added->text = g_strdup (text);
+  added->spec = g_strdup (machine->spec);
+  added->ranks_per_node = added->pattern = G_MININT;
+  added->shares = TRUE;
+  take_machine (added, g_memdup2 (machine, sizeof *machine));
+  g_ptr_array_add (plan->machines, added);
+  return plan->machines->len - 1;
+}
+
+guint
+study_plan_add_run (StudyPlan *plan, const StudyPlanRun *pattern, const TopoMapping *mapping,
+                    const RoutePaths *paths)
+{
+  const StudyTrace *trace = g_ptr_array_index (plan->traces, pattern->trace);
+  const StudyMachine *machine = g_ptr_array_index (plan->machines, pattern->machine);
+  StudyPlanRun *run = g_memdup2 (pattern, sizeof *pattern);
+  const SimRunOptions options = options_of (run);
+  RoutePaths of_machine = *paths; /* the same routes, and the parameters of this machine */
+
+  g_assert (run->role != STUDY_RUN_LISTED || plan->n_listed == plan->runs->len);
+  of_machine.machine = machine->machine;
+  run->mapping = g_strdup (mapping->name);
+  run->places = copy_mapping (mapping);
+  run->mapping_hash = study_mapping_hash (mapping);
+  run->key = sim_run_key_of_hash (trace->hash, &of_machine, mapping, &options);
+  plan->n_listed += run->role == STUDY_RUN_LISTED;
+  g_ptr_array_add (plan->runs, run);
+  return plan->runs->len - 1;
 }

@@ -46,6 +46,7 @@ typedef struct {
    * study_plan_resolve() adds behind the file's: those of a rankfile, which takes any
    * core, and those with deterministic routing on switches that are adaptive. */
   gboolean all_cores, not_adaptive;
+  gboolean shares;      /* everything but its parameters with a machine of somebody else */
   TopoMachine *machine; /* after study_plan_resolve(); NULL and .error when there is none */
   char *hash;           /* study_machine_hash() */
   char *machine_text;   /* study_machine_text() */
@@ -58,6 +59,7 @@ typedef enum {
   STUDY_RUN_LISTED, /* the study asks for it */
   STUDY_RUN_SHRUNK, /* screens a mapping before a race (study/race.h): with shrunk messages ... */
   STUDY_RUN_LOAD,   /* ... and its bytes on links */
+  STUDY_RUN_OTHER,  /* the maker of a plan without a file has a use for it */
 } StudyRunRole;
 
 typedef struct StudyPlanRun StudyPlanRun;
@@ -67,6 +69,7 @@ struct StudyPlanRun {
   guint trace, machine;         /* indices in the plan */
   char *mapping;                /* as rows name it */
   char *mapping_path;           /* for topo_mapping_new(); NULL: the default */
+  TopoMapping *places;          /* NULL: .mapping_path has them */
   SimNetworkKind network;
   RoutePolicy policy;
   double compute_scale;
@@ -113,6 +116,27 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (StudyPlan, study_plan_free)
  * says so.  Several runs may have one key: the same places under two names.  progress may be
  * NULL. */
 gboolean study_plan_resolve (StudyPlan *plan, TraceProgress progress, void *data, GError **error);
+
+/* --- A plan without a file --- */
+
+/* Its maker adds traces, machines and runs, and it is resolved from the beginning.  name and text are
+ * those of the study in its store. */
+StudyPlan *study_plan_new (const char *name, const char *text);
+
+/* An open trace under the name that rows have.  The index in the plan; G_MAXUINT and *error when its
+ * content cannot be read. */
+guint study_plan_add_trace (StudyPlan *plan, const char *text, const TraceOptions *options,
+                            Trace *trace, GError **error);
+
+/* A machine under the name that rows have.  It is copied, and so are its parameters; everything else is
+ * shared with the original, which must outlive the plan.  The index in the plan. */
+guint study_plan_add_machine (StudyPlan *plan, const char *text, const TopoMachine *machine);
+
+/* A run of `pattern`, which has trace, machine, network and all other inputs, under the mapping: its
+ * places are copied.  Routes are those of the machine.  Listed runs go before the others.  The index
+ * in the plan. */
+guint study_plan_add_run (StudyPlan *plan, const StudyPlanRun *pattern, const TopoMapping *mapping,
+                          const RoutePaths *paths);
 
 /* The row of a run with everything that went in, status failed, the problem as error. */
 StudyRow *study_plan_row (const StudyPlan *plan, guint run);

@@ -14,12 +14,13 @@
 
 /* Everything that a store's plan lists, or one run that was just made. */
 typedef struct {
-  const char *title;     /* of the page */
-  const char *origin;    /* the store or trace that it was made from */
-  const char *file_text; /* of the study file; NULL: there is none */
-  guint top;             /* mappings of each case whose links and ranks are in the page, besides
+  const char *title;       /* of the page */
+  const char *origin;      /* the store or trace that it was made from */
+  const char *file_text;   /* of the study file; NULL: there is none */
+  const GPtrArray *advice; /* (element-type utf8) NULL: none */
+  guint top;               /* mappings of each case whose links and ranks are in the page, besides
                                 the default one and the worst */
-  GPtrArray *rows;       /* (element-type StudyRow), in their order */
+  GPtrArray *rows;         /* (element-type StudyRow), in their order */
   StudyMachineReader *reader; /* of the store; NULL: one run */
   /* Of one run. */
   const TopoMachine *machine;
@@ -690,6 +691,22 @@ html_escape (const char *text)
   return g_markup_escape_text (valid, -1);
 }
 
+/* Paragraphs as a section of the page; none without any. */
+static void
+add_advice (GString *html, const GPtrArray *lines)
+{
+  if (lines == NULL)
+    return;
+  g_string_append (html, "<section id=\"advice\" aria-labelledby=\"advice-head\">\n"
+                         "<h2 id=\"advice-head\">Advice</h2>\n");
+  for (guint at = 0; at < lines->len; at++) {
+    g_autofree char *line = html_escape (lines->pdata[at]);
+
+    g_string_append_printf (html, "<p>%s</p>\n", line);
+  }
+  g_string_append (html, "</section>\n");
+}
+
 /* Nothing is written when there is an error. */
 static gboolean
 write_page (FILE *out, Report *report, GError **error)
@@ -698,7 +715,7 @@ write_page (FILE *out, Report *report, GError **error)
       study_cases_new (report->rows, NULL, STUDY_TIE, find_machine, report, error);
   g_autoptr (GString) data = cases ? report_data (report, cases, error) : NULL;
   g_autoptr (GString) policy = g_string_new ("default-src 'none'; script-src");
-  g_autoptr (GString) tables = g_string_new (NULL);
+  g_autoptr (GString) tables = g_string_new (NULL), advice = g_string_new (NULL);
   g_autofree char *title = NULL;
   const char *at = frame_text, *mark;
 
@@ -710,6 +727,8 @@ write_page (FILE *out, Report *report, GError **error)
   g_string_append (policy, "; style-src");
   append_hash (policy, style_text);
   g_string_append (policy, "; base-uri 'none'; form-action 'none'");
+
+  add_advice (advice, report->advice);
 
   /* For a browser that runs no scripts: the rankings as plain tables. */
   for (guint i = 0; i < cases->len; i++) {
@@ -737,9 +756,9 @@ write_page (FILE *out, Report *report, GError **error)
   /* The frame with @NAME@ replaced by the part of that name. */
   const struct {
     const char *name, *text;
-  } parts[] = { { "POLICY", policy->str }, { "TITLE", title },    { "STYLE", style_text },
-                { "TABLES", tables->str }, { "DATA", data->str }, { "VENDOR", vendor_text },
-                { "SCRIPT", script_text } };
+  } parts[] = { { "POLICY", policy->str }, { "TITLE", title },       { "STYLE", style_text },
+                { "TABLES", tables->str }, { "DATA", data->str },    { "VENDOR", vendor_text },
+                { "SCRIPT", script_text }, { "ADVICE", advice->str } };
 
   while ((mark = strchr (at, '@'))) {
     gsize length = strcspn (mark + 1, "@");
@@ -757,8 +776,8 @@ write_page (FILE *out, Report *report, GError **error)
 /* --- Its sources --- */
 
 gboolean
-study_report_write_store (FILE *out, StudyStore *store, const char *title, guint top,
-                          GError **error)
+study_report_write_store (FILE *out, StudyStore *store, const char *title, const GPtrArray *advice,
+                          guint top, GError **error)
 {
   g_autoptr (GPtrArray) rows = study_store_rows (store, FALSE, error);
   g_autofree char *name = rows ? study_store_name (store, error) : NULL;
@@ -768,6 +787,7 @@ study_report_write_store (FILE *out, StudyStore *store, const char *title, guint
   Report report = { .title = title ? title : name,
                     .origin = origin,
                     .file_text = file_text,
+                    .advice = advice,
                     .top = top,
                     .rows = rows,
                     .reader = &reader };

@@ -13,9 +13,9 @@
 /* Nothing is written when there is an error; errors of the stream are the caller's to find. */
 
 /* The report of everything that a store's plan lists.  title NULL: the name of
- * the study. */
-gboolean study_report_write_store (FILE *out, StudyStore *store, const char *title, guint top,
-                                   GError **error);
+ * the study.  advice (element-type utf8): paragraphs at the top, NULL: none. */
+gboolean study_report_write_store (FILE *out, StudyStore *store, const char *title,
+                                   const GPtrArray *advice, guint top, GError **error);
 
 /* The report of one run: the row with its blobs.  edges may be NULL. */
 gboolean study_report_write_run (FILE *out, StudyRow *row, const TopoMachine *machine,

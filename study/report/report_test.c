@@ -341,8 +341,8 @@ page_of_store (StoreKind kind, guint top, GError **error)
   char *page = NULL;
   size_t size = 0;
   FILE *out = open_memstream (&page, &size);
-  gboolean ok =
-      study_report_write_store (out, store, "x</title><script>alert(1)</script>@DATA@", top, error);
+  gboolean ok = study_report_write_store (out, store, "x</title><script>alert(1)</script>@DATA@",
+                                          NULL, top, error);
 
   fclose (out);
   if (ok)
@@ -413,6 +413,28 @@ test_failures_are_told (void)
   g_assert_cmpstr (
       json_object_get_string_member (json_array_get_object_element (failed, 0), "error"), ==,
       "it broke </script>");
+}
+
+/* Paragraphs at the top, whatever is in them; without any there is no section. */
+static void
+test_advice (void)
+{
+  g_autofree char *plain = good_page (WHOLE, 1);
+  g_autoptr (StudyStore) store = store_new (WHOLE);
+  g_autoptr (GPtrArray) advice = g_ptr_array_new ();
+  g_autoptr (GError) error = NULL;
+  char *page = NULL;
+  size_t size = 0;
+  FILE *out = open_memstream (&page, &size);
+
+  g_ptr_array_add (advice, (gpointer) "Launch with <e> & not with @DATA@.");
+  g_assert_true (study_report_write_store (out, store, NULL, advice, 1, &error));
+  g_assert_no_error (error);
+  fclose (out);
+  g_assert_nonnull (
+      strstr (page, "<p>Launch with &lt;e&gt; &amp; not with @DATA@.</p>\n</section>"));
+  g_assert_null (strstr (plain, "id=\"advice\""));
+  free (page);
 }
 
 static char *
@@ -526,6 +548,7 @@ main (int argc, char **argv)
   ADD ("/study/report/page-has-the-top", test_page_has_the_top);
   ADD ("/study/report/only-links-that-exist", test_only_links_that_exist);
   ADD ("/study/report/failures-are-told", test_failures_are_told);
+  ADD ("/study/report/advice", test_advice);
   ADD ("/study/report/policy-fits", test_policy_fits);
   ADD ("/study/report/text-is-escaped", test_text_is_escaped);
   ADD ("/study/report/same-bytes", test_same_bytes);

@@ -48,26 +48,38 @@ study_gain_new (const double *default_s, const double *time_s, guint n_times)
   return gain;
 }
 
-#define VARIED(field) G_STRUCT_OFFSET (TopoParameters, field)
-
 /* Speeds and times of a machine, each 64 bits wide. */
-static const gsize varied_on_all[] = { VARIED (mpi.send_overhead_ps),
-                                       VARIED (mpi.receive_overhead_ps),
-                                       VARIED (mpi.call_overhead_ps) };
-static const gsize varied_on_fabrics[] = {
-  VARIED (hca.pcie_bandwidth_Bps),    VARIED (ib.cable_latency_ps),
-  VARIED (switches.latency_ps),       VARIED (hca.send_latency_ps),
-  VARIED (hca.receive_latency_ps),    VARIED (memory.core_bandwidth_Bps),
-  VARIED (memory.dram_bandwidth_Bps),
+typedef struct {
+  gsize offset; /* in TopoParameters */
+  bool is_time; /* else a speed */
+} Varied;
+
+#define VARIED_TIME(field)                        \
+  {                                               \
+    G_STRUCT_OFFSET (TopoParameters, field), true \
+  }
+#define VARIED_SPEED(field)                        \
+  {                                                \
+    G_STRUCT_OFFSET (TopoParameters, field), false \
+  }
+
+static const Varied varied_on_all[] = { VARIED_TIME (mpi.send_overhead_ps),
+                                        VARIED_TIME (mpi.receive_overhead_ps),
+                                        VARIED_TIME (mpi.call_overhead_ps) };
+static const Varied varied_on_fabrics[] = {
+  VARIED_SPEED (hca.pcie_bandwidth_Bps),    VARIED_TIME (ib.cable_latency_ps),
+  VARIED_TIME (switches.latency_ps),        VARIED_TIME (hca.send_latency_ps),
+  VARIED_TIME (hca.receive_latency_ps),     VARIED_SPEED (memory.core_bandwidth_Bps),
+  VARIED_SPEED (memory.dram_bandwidth_Bps),
 };
-static const gsize varied_on_tori[] = {
-  VARIED (link.bandwidth_Bps),
-  VARIED (link.hop_latency_ps),
-  VARIED (messaging.injection_latency_ps),
-  VARIED (messaging.reception_latency_ps),
-  VARIED (messaging.memory_bandwidth_Bps),
-  VARIED (mpi.shm_bandwidth_Bps),
-  VARIED (mpi.shm_latency_ps),
+static const Varied varied_on_tori[] = {
+  VARIED_SPEED (link.bandwidth_Bps),
+  VARIED_TIME (link.hop_latency_ps),
+  VARIED_TIME (messaging.injection_latency_ps),
+  VARIED_TIME (messaging.reception_latency_ps),
+  VARIED_SPEED (messaging.memory_bandwidth_Bps),
+  VARIED_SPEED (mpi.shm_bandwidth_Bps),
+  VARIED_TIME (mpi.shm_latency_ps),
 };
 
 /* Uniform in its logarithm. */
@@ -77,30 +89,45 @@ factor (BaseRandom *random)
   return pow (STUDY_PERTURBATION, 2 * base_random_unit (random) - 1);
 }
 
+/* random NULL: times alone change, all by `stretch`. */
 static void
-vary (TopoParameters *parameters, const gsize *offsets, gsize n, BaseRandom *random)
+vary (TopoParameters *parameters, const Varied *varied, gsize n, BaseRandom *random, double stretch)
 {
   for (gsize i = 0; i < n; i++) {
-    int64_t *value = (int64_t *) (void *) ((char *) parameters + offsets[i]);
+    int64_t *value = (int64_t *) (void *) ((char *) parameters + varied[i].offset);
 
-    *value = llround ((double) *value * factor (random));
+    if (random != NULL || varied[i].is_time)
+      *value = llround ((double) *value * (random != NULL ? factor (random) : stretch));
   }
+}
+
+static TopoMachine
+varied_machine (const TopoMachine *machine, BaseRandom *random, double stretch)
+{
+  TopoMachine copy = *machine;
+
+  vary (&copy.parameters, varied_on_all, G_N_ELEMENTS (varied_on_all), random, stretch);
+  if (machine->fabric)
+    vary (&copy.parameters, varied_on_fabrics, G_N_ELEMENTS (varied_on_fabrics), random, stretch);
+  else
+    vary (&copy.parameters, varied_on_tori, G_N_ELEMENTS (varied_on_tori), random, stretch);
+  return copy;
 }
 
 TopoMachine
 study_gain_perturbed (const TopoMachine *machine, uint64_t seed, guint number,
                       double *compute_scale)
 {
-  TopoMachine copy = *machine;
   BaseRandom random = base_random_stream_added (seed, number);
 
   *compute_scale *= factor (&random);
-  vary (&copy.parameters, varied_on_all, G_N_ELEMENTS (varied_on_all), &random);
-  if (machine->fabric)
-    vary (&copy.parameters, varied_on_fabrics, G_N_ELEMENTS (varied_on_fabrics), &random);
-  else
-    vary (&copy.parameters, varied_on_tori, G_N_ELEMENTS (varied_on_tori), &random);
-  return copy;
+  return varied_machine (machine, &random, 1);
+}
+
+TopoMachine
+study_gain_stretched (const TopoMachine *machine, double stretch)
+{
+  return varied_machine (machine, NULL, stretch);
 }
 
 /* --- Simulations side by side, in processes of their own --- */

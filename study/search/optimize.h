@@ -58,3 +58,8 @@ StudyGain study_gain_new (const double *default_s, const double *time_s, guint n
  * parameters with the original, which must outlive it, and is not freed. */
 TopoMachine study_gain_perturbed (const TopoMachine *machine, uint64_t seed, guint number,
                                   double *compute_scale);
+
+/* The same with all of those latencies and overheads times `stretch`, and speeds as they are.  With
+ * computation times `stretch` too, the ratio of two times changes as if all messages were 1 / stretch
+ * as long, but for the limits of size at which protocols change. */
+TopoMachine study_gain_stretched (const TopoMachine *machine, double stretch);

@@ -99,6 +99,29 @@ test_perturbed_machines (void)
   g_assert_cmpfloat (fabs (sum / 200), <, 4 * log (1.1) / sqrt (3 * 200));
 }
 
+/* Times change, speeds do not, on either kind of machine. */
+static void
+test_stretched_machines (void)
+{
+  g_autoptr (TopoMachine) torus = topo_machine_new ("bgq:32", NULL);
+  g_autoptr (TopoMachine) cluster = topo_machine_new ("systemg:4", NULL);
+  TopoMachine slow_torus = study_gain_stretched (torus, 2);
+  TopoMachine fast_cluster = study_gain_stretched (cluster, .5);
+
+  g_assert_cmpint (slow_torus.parameters.link.hop_latency_ps, ==,
+                   2 * torus->parameters.link.hop_latency_ps);
+  g_assert_cmpint (slow_torus.parameters.mpi.send_overhead_ps, ==,
+                   2 * torus->parameters.mpi.send_overhead_ps);
+  g_assert_cmpuint (slow_torus.parameters.link.bandwidth_Bps, ==,
+                    torus->parameters.link.bandwidth_Bps);
+  g_assert_cmpint (2 * fast_cluster.parameters.switches.latency_ps, ==,
+                   cluster->parameters.switches.latency_ps);
+  g_assert_cmpuint (fast_cluster.parameters.hca.pcie_bandwidth_Bps, ==,
+                    cluster->parameters.hca.pcie_bandwidth_Bps);
+  g_assert_cmpuint (fast_cluster.parameters.memory.core_bandwidth_Bps, ==,
+                    cluster->parameters.memory.core_bandwidth_Bps);
+}
+
 /* Candidates for a halo on a torus of another form: the default alone, or those of a search. */
 static void
 check_runs (const Fixture *fixture, guint n_runs, gboolean only_default)
@@ -160,6 +183,7 @@ main (int argc, char **argv)
   g_test_add_func ("/study/gain/seeds", test_seeds_are_independent);
   g_test_add_func ("/study/gain/few-pairs", test_few_pairs_have_no_interval);
   g_test_add_func ("/study/gain/perturbed", test_perturbed_machines);
+  g_test_add_func ("/study/gain/stretched", test_stretched_machines);
   g_test_add_func ("/study/optimize/race", test_runs_are_never_more_than_asked_for);
   return g_test_run ();
 }

@@ -99,7 +99,8 @@ typedef struct {
   StudyStore *store;
   StudyBench *bench;
   StudyPool *pool;
-  StudyRacing *racing;      /* NULL: no race */
+  const StudyChooser *chooser; /* NULL: all jobs are listed at first */
+  void *chooser_data;
   GArray *jobs;             /* (element-type guint) all of them; those of a group are neighbours */
   GPtrArray *groups;        /* (element-type Group) in the order of the jobs */
   gboolean *edges_asked;    /* [traces] */
@@ -199,8 +200,8 @@ count_row (Session *session, guint run, StudyRow *row, gboolean changed)
 {
   StudyTally *tally = session->tally;
 
-  if (session->racing != NULL)
-    study_racing_tell (session->racing, run, row);
+  if (session->chooser != NULL)
+    session->chooser->tell (session->chooser_data, run, row);
 
   if (row->status == STUDY_DONE) {
     tally->n_done++;
@@ -307,7 +308,7 @@ list_jobs (Session *session, const GArray *runs)
   }
 }
 
-/* Lists the runs that races need now and that the store does not have. */
+/* Lists the runs that are chosen now and that the store does not have. */
 static gboolean
 list_wanted (Session *session, GError **error)
 {
@@ -315,7 +316,7 @@ list_wanted (Session *session, GError **error)
   gboolean told = TRUE;
 
   while (told) {
-    g_autoptr (GArray) wanted = study_racing_wanted (session->racing);
+    g_autoptr (GArray) wanted = session->chooser->wanted (session->chooser_data);
     g_autoptr (GArray) missing = g_array_new (FALSE, FALSE, sizeof (guint));
 
     told = FALSE;
@@ -336,12 +337,12 @@ list_wanted (Session *session, GError **error)
       }
       tally->n_there++;
       tally->n_failed_before += row->status != STUDY_DONE;
-      study_racing_tell (session->racing, run, row);
+      session->chooser->tell (session->chooser_data, run, row);
       told = TRUE;
     }
     list_jobs (session, missing);
   }
-  study_racing_count (session->racing, &tally->n_races, &tally->n_over);
+  session->chooser->count (session->chooser_data, &tally->n_races, &tally->n_over);
   return TRUE;
 }
 
@@ -366,6 +367,14 @@ next_job (Session *session, guint worker)
   return g_array_index (session->jobs, guint, group->next++);
 }
 
+static gboolean
+is_late (const Session *session)
+{
+  gint64 deadline_us = session->options->deadline_us;
+
+  return deadline_us > 0 && g_get_monotonic_time () >= deadline_us;
+}
+
 /* Whatever ends the work, finished results are stored. */
 static gboolean
 work (Session *session, const sigset_t *mask, GError **error)
@@ -373,7 +382,8 @@ work (Session *session, const sigset_t *mask, GError **error)
   gboolean good = TRUE, taken = TRUE;
   sigset_t blocked;
 
-  while (good && !caught && (session->n_given < session->jobs->len || session->in_flight > 0)) {
+  while (good && !caught && !is_late (session) &&
+         (session->n_given < session->jobs->len || session->in_flight > 0)) {
     int worker;
 
     while (session->n_given < session->jobs->len &&
@@ -383,7 +393,7 @@ work (Session *session, const sigset_t *mask, GError **error)
       session->in_flight++;
     }
     good = take (session, TAKE_TIMEOUT_MS, mask, &taken, error) &&
-           (session->racing == NULL || !taken || list_wanted (session, error));
+           (session->chooser == NULL || !taken || list_wanted (session, error));
     if (good && (session->made->rows->len >= MAX_WAITING_ROWS ||
                  g_get_monotonic_time () - session->stored_us >= STORE_INTERVAL_US))
       good = store_made (session, error);
@@ -446,28 +456,46 @@ put_plan (Session *session, GError **error)
   return TRUE;
 }
 
-/* The first jobs: all runs that the store does not have, or the first ones of races. */
+/* The first jobs: all runs that the store does not have, or the first ones that are chosen. */
 static gboolean
 list_first (Session *session, GError **error)
 {
-  const StudySessionOptions *options = session->options;
   g_autoptr (GArray) todo = NULL;
 
-  if (options->race_best == 0) {
-    todo = runs_left (session->plan, options, session->store, session->tally, error);
-    if (todo != NULL)
-      list_jobs (session, todo);
-    return todo != NULL;
-  }
-  session->racing =
-      study_racing_new (session->plan, options->race_best, options->confidence, error);
-  return session->racing != NULL && list_wanted (session, error);
+  if (session->chooser != NULL)
+    return list_wanted (session, error);
+  todo = runs_left (session->plan, session->options, session->store, session->tally, error);
+  if (todo != NULL)
+    list_jobs (session, todo);
+  return todo != NULL;
 }
 
-static gboolean
-put_race (Session *session, GError **error)
+/* --- Races choose runs --- */
+
+static GArray *
+race_wanted (void *racing)
 {
-  g_autoptr (GPtrArray) outcome = study_racing_outcome (session->racing);
+  return study_racing_wanted (racing);
+}
+
+static void
+race_tell (void *racing, guint run, const StudyRow *row)
+{
+  study_racing_tell (racing, run, row);
+}
+
+static void
+race_count (void *racing, guint *n_races, guint *n_over)
+{
+  study_racing_count (racing, n_races, n_over);
+}
+
+static const StudyChooser races = { race_wanted, race_tell, race_count };
+
+static gboolean
+put_race (Session *session, const StudyRacing *racing, GError **error)
+{
+  g_autoptr (GPtrArray) outcome = study_racing_outcome (racing);
 
   return study_store_put_race (session->store, outcome, error);
 }
@@ -485,24 +513,32 @@ study_session_run (const StudyPlan *plan, const StudyPoolKind *maker,
   Session session = { .plan = plan,
                       .options = options,
                       .tally = tally,
+                      .chooser = options->chooser,
+                      .chooser_data = options->chooser_data,
                       .store = store,
                       .jobs = jobs,
                       .groups = groups,
                       .edges_asked = edges_asked,
                       .made = made,
                       .begin_us = g_get_monotonic_time () };
-  gboolean good;
+  g_autoptr (StudyRacing) racing = NULL;
 
   g_assert (plan->is_raced == (options->race_best > 0));
+  g_assert (!plan->is_raced || options->chooser == NULL);
   if (store == NULL)
     return FALSE;
+  if (plan->is_raced) {
+    racing = study_racing_new (plan, options->race_best, options->confidence, error);
+    if (racing == NULL)
+      return FALSE;
+    session.chooser = &races;
+    session.chooser_data = racing;
+  }
   session.stored_us = session.begin_us;
-  good = list_first (&session, error) && put_plan (&session, error) &&
+  return list_first (&session, error) && put_plan (&session, error) &&
          (jobs->len == 0 || make_runs (&session, maker, error)) &&
-         (session.racing == NULL || put_race (&session, error)) &&
+         (racing == NULL || put_race (&session, racing, error)) &&
          study_store_check_place (store, error);
-  study_racing_free (session.racing);
-  return good;
 }
 
 gboolean

@@ -32,6 +32,17 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (StudyTally, study_tally_clear)
 
 typedef void (*StudySessionProgress) (void *data, const StudyTally *tally);
 
+/* Chooses the runs of a plan as results come in. */
+typedef struct {
+  /* The runs (element-type guint) that are needed now and that no earlier call has returned; the caller
+   * unrefs.  Each of them is told, unless the session ends before.  When there are none and all are told
+   * the session is over. */
+  GArray *(*wanted) (void *data);
+  void (*tell) (void *data, guint run, const StudyRow *row);
+  /* How many races there are, and how many of them are over. */
+  void (*count) (void *data, guint *n_races, guint *n_over);
+} StudyChooser;
+
 typedef struct {
   guint n_workers;        /* 0: one per core, or all there are */
   guint shard, n_shards;  /* run i of the plan is of shard i % n_shards + 1; n_shards 0: all */
@@ -39,7 +50,10 @@ typedef struct {
   gboolean retry_failed;
   guint race_best; /* 0: make all runs; else only those that find the so many best mappings of each
                       * case (racing.h); the plan was resolved with is_raced */
-  double confidence;             /* of the race */
+  double confidence;           /* of the race */
+  const StudyChooser *chooser; /* NULL: all runs, or those of races; race_best is 0 */
+  void *chooser_data;
+  gint64 deadline_us; /* g_get_monotonic_time(): then the runs in flight are dropped; 0: none */
   StudySessionProgress progress; /* now and then; may be NULL */
   void *progress_data;
 } StudySessionOptions;

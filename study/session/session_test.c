@@ -673,6 +673,114 @@ test_race_of_odd_mappings (void)
   g_assert_nonnull (strstr (error->message, "random"));
 }
 
+/* --- A plan without a file, whose runs are chosen --- */
+
+typedef struct {
+  guint n_asked;
+  GString *told; /* runs in the order in which they ended, and their times */
+} Choices;
+
+/* Run 2, and then run 0. */
+static GArray *
+choose_two (void *data)
+{
+  static const guint order[] = { 2, 0 };
+  Choices *choices = data;
+  GArray *wanted = g_array_new (FALSE, FALSE, sizeof (guint));
+
+  if (choices->n_asked < G_N_ELEMENTS (order) && choices->n_asked <= choices->told->len)
+    g_array_append_val (wanted, order[choices->n_asked++]);
+  return wanted;
+}
+
+static void
+take_choice (void *data, guint run, const StudyRow *row)
+{
+  Choices *choices = data;
+
+  g_assert_cmpint (row->status, ==, STUDY_DONE);
+  g_assert_cmpfloat (row->time_s, >, 0);
+  g_string_append_printf (choices->told, "%u", run);
+}
+
+static void
+count_choices (void *data, guint *n_races, guint *n_over)
+{
+  const Choices *choices = data;
+
+  *n_races = 2;
+  *n_over = (guint) choices->told->len;
+}
+
+static void
+test_chooser (void)
+{
+  static const StudyChooser chooser = { choose_two, take_choice, count_choices };
+  static const char *const orders[] = { "ABT", "BAT" };
+  g_autofree char *path = in_folder ("chosen.store"), *late = in_folder ("late.store");
+  g_autoptr (TopoMachine) machine = topo_machine_new ("torus:4x4", NULL);
+  g_autoptr (RoutePaths) paths = route_paths_new (machine, NULL);
+  g_autoptr (Trace) trace = trace_open ("gen:halo2d:iterations=2,grid=4x4,bytes=64", NULL, NULL);
+  const TraceOptions options = { 0 };
+  TopoMachine slower = *machine;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (StudyPlan) plan = study_plan_new ("chosen", "no file");
+  g_autoptr (GString) told = g_string_new (NULL);
+  Choices choices = { 0, told };
+  StudySessionOptions session = {
+    .store_path = path, .n_workers = 1, .chooser = &chooser, .chooser_data = &choices
+  };
+  StudyPlanRun pattern = { .network = SIM_NETWORK_PACKET, .compute_scale = 1 };
+  g_auto (StudyTally) tally = { 0 };
+  g_autofree char *rows = NULL;
+
+  pattern.trace = study_plan_add_trace (plan, "halo", &options, trace, &error);
+  g_assert_no_error (error);
+  pattern.machine = study_plan_add_machine (plan, "as it is", machine);
+  for (guint at = 0; at < 2; at++) {
+    g_autoptr (TopoMapping) mapping = topo_mapping_new (orders[at], machine, 16, NULL);
+
+    g_assert_cmpuint (study_plan_add_run (plan, &pattern, mapping, paths), ==, at);
+  }
+  /* The third run is on another machine, which changes its key, and is not listed. */
+  slower.parameters.link.bandwidth_Bps /= 2;
+  pattern.machine = study_plan_add_machine (plan, "slower", &slower);
+  pattern.role = STUDY_RUN_OTHER;
+  {
+    g_autoptr (TopoMapping) mapping = topo_mapping_new (orders[0], machine, 16, NULL);
+
+    g_assert_cmpuint (study_plan_add_run (plan, &pattern, mapping, paths), ==, 2);
+  }
+  g_assert_cmpuint (plan->n_listed, ==, 2);
+  g_assert_cmpstr (((StudyPlanRun *) plan->runs->pdata[0])->key, !=,
+                   ((StudyPlanRun *) plan->runs->pdata[2])->key);
+  run (plan, &session, &tally);
+  g_assert_cmpstr (told->str, ==, "20");
+  g_assert_cmpuint (tally.n_done, ==, 2);
+  g_assert_cmpuint (tally.n_races, ==, 2);
+  g_assert_cmpuint (tally.n_over, ==, 2);
+  rows = listing (path);
+  g_assert_true (g_str_has_prefix (rows, "halo ABT packet done "));
+  g_assert_cmpuint (count_lines (rows), ==, 1);
+
+  /* The store has them: they are told, and none is made. */
+  g_string_truncate (told, 0);
+  choices.n_asked = 0;
+  run (plan, &session, &tally);
+  g_assert_cmpstr (told->str, ==, "20");
+  g_assert_cmpuint (tally.n_done, ==, 0);
+  g_assert_cmpuint (tally.n_there, ==, 2);
+
+  /* After the deadline nothing is begun. */
+  g_string_truncate (told, 0);
+  choices.n_asked = 0;
+  session.store_path = late;
+  session.deadline_us = 1;
+  run (plan, &session, &tally);
+  g_assert_cmpuint (tally.n_done, ==, 0);
+  g_assert_cmpint (tally.signal, ==, 0);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -694,6 +802,7 @@ main (int argc, char **argv)
   g_test_add_func ("/study/session/race", test_race);
   g_test_add_func ("/study/session/race-goes-on", test_race_goes_on);
   g_test_add_func ("/study/session/race-of-odd-mappings", test_race_of_odd_mappings);
+  g_test_add_func ("/study/session/chooser", test_chooser);
   status = g_test_run ();
   fixture_remove (folder);
   return status;

@@ -259,7 +259,7 @@ write_all (StudyStore *store, GError **error)
 {
   FILE *out = fopen ("/dev/null", "w");
   gboolean done = study_export_npz (store, TRUE, out, error) &&
-                  study_report_write_store (out, store, NULL, 3, error);
+                  study_report_write_store (out, store, NULL, NULL, 3, error);
 
   for (int what = STUDY_EXPORT_RUNS; done && what <= STUDY_EXPORT_PLACEMENTS; what++)
     done = study_export (store, (StudyExportKind) what, STUDY_EXPORT_JSON, TRUE, out, error);

@@ -73,7 +73,7 @@ test_report_needs_the_study (void)
   make_store (path, 0);
   store = fixture_open (path, STUDY_STORE_READ);
   meddle (path, "UPDATE study SET file = x'00'");
-  g_assert_false (study_report_write_store (out, store, NULL, 2, &error));
+  g_assert_false (study_report_write_store (out, store, NULL, NULL, 2, &error));
   g_assert_error (error, STUDY_ERROR, STUDY_ERROR_DAMAGED);
   fclose (out);
   g_assert_cmpuint (size, ==, 0);

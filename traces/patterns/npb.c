@@ -146,7 +146,7 @@ static const NpbKernel *const kernels[] = { &npb_bt, &npb_sp, &npb_lu, &npb_cg,
 G_STATIC_ASSERT (G_N_ELEMENTS (names) == NPB_N_KERNELS);
 G_STATIC_ASSERT (G_N_ELEMENTS (kernels) == NPB_N_KERNELS);
 
-enum { KERNEL, CLASS, RANKS, ITERATIONS, COMPUTE };
+enum { KERNEL, CLASS, RANKS, ITERATIONS, COMPUTE, GRID };
 
 static const TraceParameter parameters[] = {
   { "kernel", TRACE_PARAMETER_WORD, NULL, 0, "bt|sp|lu|cg|mg|ft|is|ep: which benchmark" },
@@ -157,6 +157,8 @@ static const TraceParameter parameters[] = {
     "number of timed iterations; 0: the class's own" },
   { "compute", TRACE_PARAMETER_WORD, "counted", 0,
     "counted|none: operations as the benchmark counts them, or none" },
+  { "grid", TRACE_PARAMETER_GRID, "", 2,
+    "ft: points of another grid than the class's, such as 1024x512x1024" },
   { NULL, 0, NULL, 0, NULL },
 };
 
@@ -181,6 +183,20 @@ npb_need_power_of_two (const Npb *npb, GError **error)
   return npb_refuse (npb, error, "it runs on a power of two of ranks");
 }
 
+/* Replaces the grid of the class by another one. */
+static gboolean
+set_grid (Npb *npb, NpbKernelId id, const int64_t grid[3], GError **error)
+{
+  if (id != NPB_FT)
+    return npb_refuse (npb, error, "only ft can have another grid than its class");
+  for (guint axis = 0; axis < 3; axis++) {
+    if (grid[axis] == 0 || (grid[axis] & (grid[axis] - 1)) != 0)
+      return npb_refuse (npb, error, "the sides of a grid of ft are three powers of two");
+    npb->problem.n[axis] = (int32_t) grid[axis];
+  }
+  return TRUE;
+}
+
 static void
 close_program (gpointer data)
 {
@@ -203,6 +219,11 @@ open_program (TraceParameterValue *values, uint32_t *n_ranks, GError **error)
   npb->class_name = values[CLASS].word[0];
   npb->problem = problems[id][strchr (class_names, npb->class_name) - class_names];
   npb->n_ranks = (uint32_t) values[RANKS].integer;
+  npb->iterations = (uint32_t) values[ITERATIONS].integer;
+  if (values[GRID].grid[0] > 0 && !set_grid (npb, (NpbKernelId) id, values[GRID].grid, error)) {
+    close_program (npb);
+    return NULL;
+  }
   if (values[ITERATIONS].integer == 0)
     values[ITERATIONS].integer = npb->problem.iterations;
   npb->iterations = (uint32_t) values[ITERATIONS].integer;

@@ -237,7 +237,7 @@ static gboolean
 ft_prepare (Npb *npb, GError **error)
 {
   const int32_t *n = npb->problem.n;
-  uint32_t most = (uint32_t) n[2] * (uint32_t) MIN (n[1], n[2]);
+  uint32_t most = (uint32_t) n[2] * (uint32_t) MIN (MIN (n[0], n[1]), n[2]);
 
   if (!npb_need_power_of_two (npb, error))
     return FALSE;

@@ -232,6 +232,24 @@ test_without_computation (void)
   g_assert_cmpuint (totals.sends, ==, 4 * (3 * 6 + 2 * 6));
 }
 
+/* The grid of the aggregation paper on its 16 ranks: 2^29 points, a sixteenth of a sixteenth for each
+ * pair, of 16 bytes; a class's own grid is the class. */
+static void
+test_grid (void)
+{
+  static const char *const specs[] = {
+    "gen:npb:kernel=ft,class=D,ranks=16,iterations=1",
+    "gen:npb:kernel=ft,class=D,ranks=16,iterations=1,grid=2048x1024x1024",
+    "gen:npb:kernel=ft,class=D,ranks=16,iterations=1,grid=1024x512x1024"
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (specs); i++) {
+    g_autoptr (Trace) trace = trace_testing_open (specs[i]);
+
+    g_assert_cmpuint (count (trace, 0, TRACE_OP_ALLTOALL, i < 2 ? 128u << 20 : 32u << 20), ==, 3);
+  }
+}
+
 /* The class's own iterations: one more product exchange per iteration. */
 static void
 test_own_iterations (void)
@@ -258,6 +276,10 @@ static const Bad bad_programs[] = {
   { "mg-power", "kernel=mg,class=A,ranks=27", "power of two" },
   { "mg-points", "kernel=mg,class=S,ranks=131072", "each of the 64 ranks along z" },
   { "ft-power", "kernel=ft,class=A,ranks=6", "power of two" },
+  { "ft-grid", "kernel=ft,class=S,ranks=4,grid=64x48x64", "three powers of two" },
+  { "ft-plane", "kernel=ft,class=S,ranks=4,grid=64x64", "three powers of two" },
+  { "ft-shortest", "kernel=ft,class=S,ranks=1024,grid=16x64x32", "up to 512 ranks" },
+  { "bt-grid", "kernel=bt,class=S,ranks=4,grid=64x64x64", "only ft can have another grid" },
   { "ft-pencils", "kernel=ft,class=W,ranks=2048", "up to 1024 ranks" },
   { "is-power", "kernel=is,class=A,ranks=3", "power of two" },
   { "is-most", "kernel=is,class=S,ranks=256", "up to 128 ranks" },
@@ -285,6 +307,7 @@ main (int argc, char **argv)
   g_test_add_func ("/traces/npb/sizes/keys", test_keys);
   g_test_add_func ("/traces/npb/operations/class-A", test_operations);
   g_test_add_func ("/traces/npb/operations/none", test_without_computation);
+  g_test_add_func ("/traces/npb/grid", test_grid);
   g_test_add_func ("/traces/npb/iterations", test_own_iterations);
   for (guint i = 0; i < G_N_ELEMENTS (bad_programs); i++) {
     g_autofree char *path = g_strconcat ("/traces/npb/bad/", bad_programs[i].name, NULL);

@@ -6,7 +6,6 @@
 #include "validation/suite.h"
 
 #include <math.h>
-#include <string.h>
 
 /* validation/data/bgq_published.csv as a string, made by the build. */
 static const char published_csv[] =
@@ -36,7 +35,7 @@ static const double failed = (double) NAN;
 /* --- Through MPI --- */
 
 static double
-neighbour_latency_us (Bgq *bgq G_GNUC_UNUSED, uint32_t unused G_GNUC_UNUSED, GError **error)
+neighbour_latency_us (gpointer bgq G_GNUC_UNUSED, uint32_t unused G_GNUC_UNUSED, GError **error)
 {
   g_autoptr (TopoMachine) machine = topo_machine_new ("bgq:128", error);
   double one_way_ps = machine != NULL ? validation_latency_ps (machine, 1, 8, error) : 0;
@@ -46,8 +45,9 @@ neighbour_latency_us (Bgq *bgq G_GNUC_UNUSED, uint32_t unused G_GNUC_UNUSED, GEr
 
 /* From node 0 to all others; per hop: least squares of latency over hops. */
 static double
-latency (Bgq *bgq, uint32_t which, GError **error)
+latency (gpointer state, uint32_t which, GError **error)
 {
+  Bgq *bgq = state;
   g_autoptr (TopoMachine) machine = NULL;
   double nearest_ps = INFINITY, farthest_ps = 0;
   double n = 0, sum_x = 0, sum_y = 0, sum_xx = 0, sum_xy = 0;
@@ -76,8 +76,9 @@ latency (Bgq *bgq, uint32_t which, GError **error)
 
 /* From node 0 to all others except node 1, its E neighbour. */
 static double
-bandwidth_GBps (Bgq *bgq, uint32_t which, GError **error)
+bandwidth_GBps (gpointer state, uint32_t which, GError **error)
 {
+  Bgq *bgq = state;
   g_autoptr (TopoMachine) machine = NULL;
   double lowest_Bps = INFINITY, highest_Bps = 0;
 
@@ -100,7 +101,7 @@ bandwidth_GBps (Bgq *bgq, uint32_t which, GError **error)
 }
 
 static double
-neighbour_bandwidth_GBps (Bgq *bgq G_GNUC_UNUSED, uint32_t unused G_GNUC_UNUSED, GError **error)
+neighbour_bandwidth_GBps (gpointer bgq G_GNUC_UNUSED, uint32_t unused G_GNUC_UNUSED, GError **error)
 {
   g_autoptr (TopoMachine) machine = topo_machine_new ("bgq:128", error);
   double bandwidth_Bps =
@@ -172,8 +173,9 @@ transposed (const TopoShape *shape, uint32_t node, uint32_t unused G_GNUC_UNUSED
 }
 
 static double
-shift_GBps (Bgq *bgq, uint32_t which, GError **error)
+shift_GBps (gpointer state, uint32_t which, GError **error)
 {
+  Bgq *bgq = state;
   double lowest_Bps = INFINITY, highest_Bps = 0;
 
   if (bgq->has_shifts)
@@ -197,7 +199,7 @@ shift_GBps (Bgq *bgq, uint32_t which, GError **error)
  * bisection of the torus sets (bgq.md section 6.2).  Each node has its destinations in a random
  * order of its own, as the direct alltoall has (section 5). */
 static double
-alltoall_share (Bgq *bgq G_GNUC_UNUSED, uint32_t unused G_GNUC_UNUSED, GError **error)
+alltoall_share (gpointer bgq G_GNUC_UNUSED, uint32_t unused G_GNUC_UNUSED, GError **error)
 {
   g_autoptr (TopoMachine) machine = topo_machine_new ("bgq:512", error);
   uint32_t n_nodes = machine == NULL ? 0 : topo_shape_nodes (&machine->shape), n = 0;
@@ -233,14 +235,14 @@ alltoall_share (Bgq *bgq G_GNUC_UNUSED, uint32_t unused G_GNUC_UNUSED, GError **
 /* Every node with the one farthest from it: half the nodes send across each bisection in each
  * direction, N/2 flows over 2N/4 links. */
 static double
-pairing_share (Bgq *bgq G_GNUC_UNUSED, uint32_t unused G_GNUC_UNUSED, GError **error)
+pairing_share (gpointer bgq G_GNUC_UNUSED, uint32_t unused G_GNUC_UNUSED, GError **error)
 {
   return permutation_Bps ("bgq:512", ROUTE_POLICY_DEFAULT, opposite, 0x1f, TRANSFER_BYTES, error) /
          LINK_BPS;
 }
 
 static double
-transpose_gain (Bgq *bgq G_GNUC_UNUSED, uint32_t unused G_GNUC_UNUSED, GError **error)
+transpose_gain (gpointer bgq G_GNUC_UNUSED, uint32_t unused G_GNUC_UNUSED, GError **error)
 {
   double dynamic_Bps =
       permutation_Bps ("bgq:512", ROUTE_POLICY_ZONE0, transposed, 0, TRANSFER_BYTES, error);
@@ -252,7 +254,7 @@ transpose_gain (Bgq *bgq G_GNUC_UNUSED, uint32_t unused G_GNUC_UNUSED, GError **
 
 /* Partners half-way around D, the longest dimension of both shapes. */
 static double
-geometry_gain (Bgq *bgq G_GNUC_UNUSED, uint32_t unused G_GNUC_UNUSED, GError **error)
+geometry_gain (gpointer bgq G_GNUC_UNUSED, uint32_t unused G_GNUC_UNUSED, GError **error)
 {
   double compact_Bps = permutation_Bps ("bgq:4x4x8x8x2", ROUTE_POLICY_DEFAULT, opposite, 1u << 3,
                                         SHIFT_BYTES, error);
@@ -265,24 +267,20 @@ geometry_gain (Bgq *bgq G_GNUC_UNUSED, uint32_t unused G_GNUC_UNUSED, GError **e
 
 /* --- The suite --- */
 
-static const struct {
-  const char *name;
-  double (*measure) (Bgq *bgq, uint32_t which, GError **error); /* in the published unit */
-  uint32_t which;
-} measures[] = {
-  { "mpi_latency_neighbour", neighbour_latency_us, 0 },
-  { "mpi_latency_nearest", latency, NEAREST },
-  { "mpi_latency_farthest", latency, FARTHEST },
-  { "latency_per_hop", latency, PER_HOP },
-  { "mpi_bandwidth_lowest", bandwidth_GBps, LOWEST },
-  { "mpi_bandwidth_highest", bandwidth_GBps, HIGHEST },
-  { "mpi_bandwidth_e_neighbour", neighbour_bandwidth_GBps, 0 },
-  { "shift_slowest", shift_GBps, LOWEST },
-  { "shift_fastest", shift_GBps, HIGHEST },
-  { "alltoall_efficiency", alltoall_share, 0 },
-  { "pairing_efficiency", pairing_share, 0 },
-  { "transpose_gain", transpose_gain, 0 },
-  { "geometry_gain", geometry_gain, 0 },
+static const ValidationMeasure measures[] = {
+  { "mpi_latency_neighbour", neighbour_latency_us, 0, NULL },
+  { "mpi_latency_nearest", latency, NEAREST, NULL },
+  { "mpi_latency_farthest", latency, FARTHEST, NULL },
+  { "latency_per_hop", latency, PER_HOP, NULL },
+  { "mpi_bandwidth_lowest", bandwidth_GBps, LOWEST, NULL },
+  { "mpi_bandwidth_highest", bandwidth_GBps, HIGHEST, NULL },
+  { "mpi_bandwidth_e_neighbour", neighbour_bandwidth_GBps, 0, NULL },
+  { "shift_slowest", shift_GBps, LOWEST, NULL },
+  { "shift_fastest", shift_GBps, HIGHEST, NULL },
+  { "alltoall_efficiency", alltoall_share, 0, NULL },
+  { "pairing_efficiency", pairing_share, 0, NULL },
+  { "transpose_gain", transpose_gain, 0, NULL },
+  { "geometry_gain", geometry_gain, 0, NULL },
 };
 
 static gpointer
@@ -291,23 +289,12 @@ open_bgq (const ValidationWatch *watch G_GNUC_UNUSED)
   return g_new0 (Bgq, 1);
 }
 
-static bool
-measure_figure (gpointer state, const ValidationPublished *published, double *simulated,
-                GError **error)
-{
-  for (guint i = 0; i < G_N_ELEMENTS (measures); i++)
-    if (strcmp (measures[i].name, published->name) == 0) {
-      *simulated = measures[i].measure (state, measures[i].which, error);
-      return !isnan (*simulated);
-    }
-  return validation_no_experiment (published, error);
-}
-
 const ValidationSuite validation_bgq = {
   .name = "bgq",
   .figures = published_csv,
   .path = "bgq_published.csv",
   .open = open_bgq,
   .close = g_free,
-  .measure = measure_figure,
+  .measures = measures,
+  .n_measures = G_N_ELEMENTS (measures),
 };

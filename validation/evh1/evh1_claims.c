@@ -244,13 +244,12 @@ median_error (const PredictCorrection *made)
 
 /* --- Measurements: NaN and *error on failure --- */
 
-typedef double (*Measure) (Evh1 *evh1, guint which, GError **error);
-
 enum { POPULATION, GENERATIONS, CROSSOVER, MUTATION, DEPTH, TRIALS, POINTS, POINTS_LEARNED };
 
 static double
-table1 (Evh1 *evh1, guint which, GError **error G_GNUC_UNUSED)
+table1 (gpointer state, guint which, GError **error G_GNUC_UNUSED)
 {
+  Evh1 *evh1 = state;
   const PredictCorrectionSettings settings = predict_correction_settings (PREDICT_CORRECTION_PAPER);
   const double values[] = {
     [POPULATION] = settings.population,
@@ -268,8 +267,9 @@ table1 (Evh1 *evh1, guint which, GError **error G_GNUC_UNUSED)
 
 /* which: 3 x parameter, + 1 its lower bound, + 2 its upper one; 12: f. */
 static double
-table2 (Evh1 *evh1, guint which, GError **error G_GNUC_UNUSED)
+table2 (gpointer state, guint which, GError **error G_GNUC_UNUSED)
 {
+  Evh1 *evh1 = state;
   const PredictParameter *parameter = &evh1->model->parameters[which / 3];
 
   if (which == 12)
@@ -278,8 +278,9 @@ table2 (Evh1 *evh1, guint which, GError **error G_GNUC_UNUSED)
 }
 
 static double
-original_large_np (Evh1 *evh1, guint which G_GNUC_UNUSED, GError **error G_GNUC_UNUSED)
+original_large_np (gpointer state, guint which G_GNUC_UNUSED, GError **error G_GNUC_UNUSED)
 {
+  Evh1 *evh1 = state;
   g_autofree double *times = original_times (evh1);
   double squares[2] = { 0 };
   guint n[2] = { 0 };
@@ -295,7 +296,7 @@ original_large_np (Evh1 *evh1, guint which G_GNUC_UNUSED, GError **error G_GNUC_
 }
 
 static double
-not_in_text (Evh1 *evh1 G_GNUC_UNUSED, guint which G_GNUC_UNUSED, GError **error)
+not_in_text (gpointer evh1 G_GNUC_UNUSED, guint which G_GNUC_UNUSED, GError **error)
 {
   g_set_error (error, VALIDATION_ERROR, VALIDATION_ERROR_NOT_RUN,
                "the numbers are in a picture alone, which is lost, as are the measured times");
@@ -303,8 +304,9 @@ not_in_text (Evh1 *evh1 G_GNUC_UNUSED, guint which G_GNUC_UNUSED, GError **error
 }
 
 static double
-fig4_case (Evh1 *evh1, guint number, GError **error)
+fig4_case (gpointer state, guint number, GError **error)
 {
+  Evh1 *evh1 = state;
   double least = best_error (evh1, number, error);
 
   return isnan (least) ? least
@@ -312,7 +314,7 @@ fig4_case (Evh1 *evh1, guint number, GError **error)
 }
 
 static double
-fig4_is_best (Evh1 *evh1, guint number, GError **error)
+fig4_is_best (gpointer evh1, guint number, GError **error)
 {
   double least = INFINITY;
 
@@ -328,7 +330,7 @@ fig4_is_best (Evh1 *evh1, guint number, GError **error)
 }
 
 static double
-fig4_inside (Evh1 *evh1, guint which G_GNUC_UNUSED, GError **error)
+fig4_inside (gpointer evh1, guint which G_GNUC_UNUSED, GError **error)
 {
   double found[EVH1_CASES];
 
@@ -353,13 +355,13 @@ share_better (Evh1 *evh1, PredictCorrectionMode mode, guint number, GError **err
 }
 
 static double
-fig5_case (Evh1 *evh1, guint number, GError **error)
+fig5_case (gpointer evh1, guint number, GError **error)
 {
   return share_better (evh1, PREDICT_CORRECTION_PAPER, number, error);
 }
 
 static double
-fig5_is_most (Evh1 *evh1, guint number, GError **error)
+fig5_is_most (gpointer evh1, guint number, GError **error)
 {
   double most = 0;
 
@@ -375,7 +377,7 @@ fig5_is_most (Evh1 *evh1, guint number, GError **error)
 }
 
 static double
-fig5_not_converged (Evh1 *evh1, guint which G_GNUC_UNUSED, GError **error)
+fig5_not_converged (gpointer evh1, guint which G_GNUC_UNUSED, GError **error)
 {
   guint n = 0;
 
@@ -412,25 +414,27 @@ nearer (Evh1 *evh1, guint number, uint64_t first, uint64_t end, GError **error)
 }
 
 static double
-large_nearer (Evh1 *evh1, guint number, GError **error)
+large_nearer (gpointer state, guint number, GError **error)
 {
+  Evh1 *evh1 = state;
+
   return nearer (evh1, number, EVH1_SMALL, evh1->data.test.n, error);
 }
 
 static double
-small_farther (Evh1 *evh1, guint number, GError **error)
+small_farther (gpointer evh1, guint number, GError **error)
 {
   return 100 - nearer (evh1, number, 0, EVH1_SMALL, error);
 }
 
 static double
-best_share (Evh1 *evh1, guint number, GError **error)
+best_share (gpointer evh1, guint number, GError **error)
 {
   return share_better (evh1, PREDICT_CORRECTION_BEST, number, error);
 }
 
 static double
-best_median (Evh1 *evh1, guint number, GError **error)
+best_median (gpointer evh1, guint number, GError **error)
 {
   const PredictCorrection *made = evh1_case (evh1, PREDICT_CORRECTION_BEST, number, error);
   double median = made != NULL ? median_error (made) : (double) NAN;
@@ -442,12 +446,7 @@ best_median (Evh1 *evh1, guint number, GError **error)
 
 /* --- The suite --- */
 
-static const struct {
-  const char *name;
-  Measure measure;
-  guint which;
-  const char *cause; /* of a difference; NULL: not known, or the figure agrees */
-} measures[] = {
+static const ValidationMeasure measures[] = {
   { "table1_population", table1, POPULATION, NULL },
   { "table1_generations", table1, GENERATIONS, NULL },
   { "table1_crossover", table1, CROSSOVER, NULL },
@@ -523,27 +522,6 @@ static void
 close_evh1 (gpointer state)
 {
   evh1_free (state);
-}
-
-static bool
-measure_figure (gpointer state, const ValidationPublished *published, double *simulated,
-                GError **error)
-{
-  for (guint i = 0; i < G_N_ELEMENTS (measures); i++)
-    if (strcmp (measures[i].name, published->name) == 0) {
-      *simulated = measures[i].measure (state, measures[i].which, error);
-      return !isnan (*simulated);
-    }
-  return validation_no_experiment (published, error);
-}
-
-static const char *
-cause_of (const char *name)
-{
-  for (guint i = 0; i < G_N_ELEMENTS (measures); i++)
-    if (strcmp (measures[i].name, name) == 0)
-      return measures[i].cause;
-  return NULL;
 }
 
 void
@@ -710,8 +688,8 @@ const ValidationSuite validation_evh1 = {
   .path = "evh1_published.csv",
   .open = open_evh1,
   .close = close_evh1,
-  .measure = measure_figure,
+  .measures = measures,
+  .n_measures = G_N_ELEMENTS (measures),
   .spread = spread_of,
   .print = print_evh1,
-  .cause = cause_of,
 };

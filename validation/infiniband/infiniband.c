@@ -4,7 +4,6 @@
 #include "validation/infiniband/infiniband.h"
 
 #include <math.h>
-#include <string.h>
 
 /* The CSV files of validation/data as strings, made by the build. */
 static const char published_csv[] =
@@ -14,41 +13,36 @@ static const char curves_csv[] =
 #include "validation/infiniband/infiniband_curves.inc"
     ;
 
-static const struct {
-  const char *name;
-  /* The figure in its published unit; NaN and *error on failure. */
-  double (*measure) (InfiniBand *ib, uint32_t which, GError **error);
-  uint32_t which;
-} measures[] = {
-  { "pingpong_fdr_between", ib_curve_error, IB_CURVE_STAMPEDE_BETWEEN },
-  { "pingpong_fdr_inside", ib_curve_error, IB_CURVE_STAMPEDE_INSIDE },
-  { "pingpong_qdr_between", ib_curve_error, IB_CURVE_CONNECTX_LATENCY },
-  { "connectx_latency", ib_curve_first, IB_CURVE_CONNECTX_LATENCY },
-  { "connectx_inline_step", ib_inline_step_us, 0 },
-  { "connectx_bandwidth", ib_curve_last, IB_CURVE_CONNECTX_BANDWIDTH },
-  { "connectx_bandwidth_curve", ib_curve_error, IB_CURVE_CONNECTX_BANDWIDTH },
-  { "connectx_bidirectional", ib_bidirectional_ratio, 0 },
-  { "alltoall_change", ib_alltoall_change_bytes, 10000 },
-  { "alltoall_drop", ib_alltoall_drop, 3000 },
-  { "alltoall_linear_1595", ib_alltoall_us, 1595 },
-  { "alltoall_linear_2975", ib_alltoall_us, 2975 },
-  { "alltoall_pairwise_3000", ib_alltoall_us, 3000 },
-  { "alltoall_pairwise_10", ib_pairwise_us, 10 },
-  { "alltoall_pairwise_flat", ib_pairwise_flatness, 0 },
-  { "alltoall_bruck_10", ib_bruck_us, 10 },
-  { "alltoall_bruck_1000", ib_bruck_us, 1000 },
-  { "alltoall_bruck_growth", ib_bruck_growth, 0 },
-  { "ib_shift_slowest", ib_shift_GBps, 0 },
-  { "ib_shift_fastest", ib_shift_GBps, 1 },
-  { "small_inside_gain", ib_small_inside_gain, 8 },
-  { "large_between_gain", ib_large_between_gain, 4u << 20 },
-  { "die_to_socket", ib_distance_order, 1 },
-  { "socket_to_node", ib_distance_order, 2 },
-  { "noise_least", ib_noise_range, 0 },
-  { "noise_most", ib_noise_range, 1 },
-  { "noise_intensity", ib_noise_intensity, 0 },
-  { "noise_classes_most", ib_noise_classes_most, 1 },
-  { "noise_classes_growth", ib_noise_classes_growth, 0 },
+static const ValidationMeasure measures[] = {
+  { "pingpong_fdr_between", ib_curve_error, IB_CURVE_STAMPEDE_BETWEEN, NULL },
+  { "pingpong_fdr_inside", ib_curve_error, IB_CURVE_STAMPEDE_INSIDE, NULL },
+  { "pingpong_qdr_between", ib_curve_error, IB_CURVE_CONNECTX_LATENCY, NULL },
+  { "connectx_latency", ib_curve_first, IB_CURVE_CONNECTX_LATENCY, NULL },
+  { "connectx_inline_step", ib_inline_step_us, 0, NULL },
+  { "connectx_bandwidth", ib_curve_last, IB_CURVE_CONNECTX_BANDWIDTH, NULL },
+  { "connectx_bandwidth_curve", ib_curve_error, IB_CURVE_CONNECTX_BANDWIDTH, NULL },
+  { "connectx_bidirectional", ib_bidirectional_ratio, 0, NULL },
+  { "alltoall_change", ib_alltoall_change_bytes, 10000, NULL },
+  { "alltoall_drop", ib_alltoall_drop, 3000, NULL },
+  { "alltoall_linear_1595", ib_alltoall_us, 1595, NULL },
+  { "alltoall_linear_2975", ib_alltoall_us, 2975, NULL },
+  { "alltoall_pairwise_3000", ib_alltoall_us, 3000, NULL },
+  { "alltoall_pairwise_10", ib_pairwise_us, 10, NULL },
+  { "alltoall_pairwise_flat", ib_pairwise_flatness, 0, NULL },
+  { "alltoall_bruck_10", ib_bruck_us, 10, NULL },
+  { "alltoall_bruck_1000", ib_bruck_us, 1000, NULL },
+  { "alltoall_bruck_growth", ib_bruck_growth, 0, NULL },
+  { "ib_shift_slowest", ib_shift_GBps, 0, NULL },
+  { "ib_shift_fastest", ib_shift_GBps, 1, NULL },
+  { "small_inside_gain", ib_small_inside_gain, 8, NULL },
+  { "large_between_gain", ib_large_between_gain, 4u << 20, NULL },
+  { "die_to_socket", ib_distance_order, 1, NULL },
+  { "socket_to_node", ib_distance_order, 2, NULL },
+  { "noise_least", ib_noise_range, 0, NULL },
+  { "noise_most", ib_noise_range, 1, NULL },
+  { "noise_intensity", ib_noise_intensity, 0, NULL },
+  { "noise_classes_most", ib_noise_classes_most, 1, NULL },
+  { "noise_classes_growth", ib_noise_classes_growth, 0, NULL },
 };
 
 bool
@@ -94,23 +88,12 @@ ib_free (gpointer data)
   g_free (ib);
 }
 
-static bool
-measure_figure (gpointer state, const ValidationPublished *published, double *simulated,
-                GError **error)
-{
-  for (guint i = 0; i < G_N_ELEMENTS (measures); i++)
-    if (strcmp (measures[i].name, published->name) == 0) {
-      *simulated = measures[i].measure (state, measures[i].which, error);
-      return !isnan (*simulated);
-    }
-  return validation_no_experiment (published, error);
-}
-
 const ValidationSuite validation_infiniband = {
   .name = "infiniband",
   .figures = published_csv,
   .path = "infiniband_published.csv",
   .open = ib_new,
   .close = ib_free,
-  .measure = measure_figure,
+  .measures = measures,
+  .n_measures = G_N_ELEMENTS (measures),
 };

@@ -5,7 +5,7 @@
  * Each published figure (validation/data/infiniband_published.csv) is an entry of the table in
  * infiniband.c: an experiment and the number of its figure.  Each file holds one experiment.
  * Experiments return NaN when they have set *error, and keep points that several figures share in
- * InfiniBand. */
+ * InfiniBand, which is the state of those that the table calls (ValidationMeasure). */
 #pragma once
 
 #include "validation/measured_curve.h"
@@ -50,26 +50,26 @@ void
 ib_keep (InfiniBand *ib, const char *series, const char *point, double value, const char *unit);
 
 /* infiniband_curves.c: `which` is an IbCurve. */
-double ib_curve_error (InfiniBand *ib, uint32_t which, GError **error);
-double ib_curve_first (InfiniBand *ib, uint32_t which, GError **error);
-double ib_curve_last (InfiniBand *ib, uint32_t which, GError **error); /* MB/s: as GB/s */
-double ib_inline_step_us (InfiniBand *ib, uint32_t unused, GError **error);
-double ib_bidirectional_ratio (InfiniBand *ib, uint32_t unused, GError **error);
+double ib_curve_error (gpointer ib, uint32_t which, GError **error);
+double ib_curve_first (gpointer ib, uint32_t which, GError **error);
+double ib_curve_last (gpointer ib, uint32_t which, GError **error); /* MB/s: as GB/s */
+double ib_inline_step_us (gpointer ib, uint32_t unused, GError **error);
+double ib_bidirectional_ratio (gpointer ib, uint32_t unused, GError **error);
 
 /* infiniband_alltoall.c: time of a call with blocks of `bytes`, us. */
-double ib_alltoall_us (InfiniBand *ib, uint32_t bytes, GError **error);
-double ib_pairwise_us (InfiniBand *ib, uint32_t bytes, GError **error);
-double ib_bruck_us (InfiniBand *ib, uint32_t bytes, GError **error);
+double ib_alltoall_us (gpointer ib, uint32_t bytes, GError **error);
+double ib_pairwise_us (gpointer ib, uint32_t bytes, GError **error);
+double ib_bruck_us (gpointer ib, uint32_t bytes, GError **error);
 /* The smallest block that the rules of the machine's MPI send pairwise, found
  * by the messages of a rank; last_bytes when none below is. */
-double ib_alltoall_change_bytes (InfiniBand *ib, uint32_t last_bytes, GError **error);
-double ib_alltoall_drop (InfiniBand *ib, uint32_t bytes, GError **error);
-double ib_pairwise_flatness (InfiniBand *ib, uint32_t unused, GError **error);
-double ib_bruck_growth (InfiniBand *ib, uint32_t unused, GError **error);
+double ib_alltoall_change_bytes (gpointer ib, uint32_t last_bytes, GError **error);
+double ib_alltoall_drop (gpointer ib, uint32_t bytes, GError **error);
+double ib_pairwise_flatness (gpointer ib, uint32_t unused, GError **error);
+double ib_bruck_growth (gpointer ib, uint32_t unused, GError **error);
 
 /* infiniband_shift.c: GB/s per node of the slowest (0) or fastest (1) shift;
  * the median over several draws of the nodes. */
-double ib_shift_GBps (InfiniBand *ib, uint32_t fastest, GError **error);
+double ib_shift_GBps (gpointer ib, uint32_t fastest, GError **error);
 
 /* Of the measured cluster; NULL at the end. */
 extern const char *const ib_shift_settings[];
@@ -79,13 +79,13 @@ bool ib_shift_range (const TopoMachine *machine, uint32_t seed, GString *details
                      double *slowest_Bps, double *fastest_Bps, GError **error);
 
 /* infiniband_placement.c */
-double ib_small_inside_gain (InfiniBand *ib, uint32_t bytes, GError **error);
-double ib_large_between_gain (InfiniBand *ib, uint32_t bytes, GError **error);
-double ib_distance_order (InfiniBand *ib, uint32_t farther, GError **error);
-double ib_noise_range (InfiniBand *ib, uint32_t most, GError **error);
-double ib_noise_intensity (InfiniBand *ib, uint32_t unused, GError **error);
-double ib_noise_classes_most (InfiniBand *ib, uint32_t n_noise, GError **error);
-double ib_noise_classes_growth (InfiniBand *ib, uint32_t unused, GError **error);
+double ib_small_inside_gain (gpointer ib, uint32_t bytes, GError **error);
+double ib_large_between_gain (gpointer ib, uint32_t bytes, GError **error);
+double ib_distance_order (gpointer ib, uint32_t farther, GError **error);
+double ib_noise_range (gpointer ib, uint32_t most, GError **error);
+double ib_noise_intensity (gpointer ib, uint32_t unused, GError **error);
+double ib_noise_classes_most (gpointer ib, uint32_t n_noise, GError **error);
+double ib_noise_classes_growth (gpointer ib, uint32_t unused, GError **error);
 
 /* infiniband_grouping.c: the node and core of each task of a trace, grouped as
  * the aggregation paper does it; every node's tasks are on cores[n_cores],

@@ -4,112 +4,41 @@
  *
  * As measured in May 2009 on nodes of two quad-core Harpertowns (see the
  * conditions of the figures).  Ranks fill one node after the other, Open
- * MPI's default.  The forced algorithms are written out as messages, so that
- * they do not depend on the rules that choose one. */
+ * MPI's default. */
 #include "sim/collective/collective.h"
-#include "sim/node/memory.h"
 #include "validation/infiniband/infiniband.h"
 
 #include <math.h>
 
-#define RANKS     64
-#define PER_NODE  8
-#define MACHINE   "systemg:8"
-#define BYTE_TYPE 6
+#define RANKS    64
+#define PER_NODE 8
+#define MACHINE  "systemg:8"
 
 #define FIRST_CALLS 1
 #define CALLS       2
 
-/* The algorithm of the rules of the machine's MPI, or a forced one.  The forced ones are
- * written as messages. */
+/* The algorithm of the rules of the machine's MPI, or a forced one. */
 typedef enum { BY_RULES, PAIRWISE, BRUCK } Algorithm;
 static const char *const series_names[] = { "alltoall-rules", "alltoall-pairwise",
                                             "alltoall-bruck" };
-
-/* To `up` ranks on, and from as many back. */
-static void
-append_exchange (GString *text, uint32_t rank, uint32_t up, uint64_t bytes)
-{
-  g_string_append_printf (text,
-                          "%u irecv %u 0 %" G_GUINT64_FORMAT " %d\n"
-                          "%u isend %u 0 %" G_GUINT64_FORMAT " %d\n"
-                          "%u waitall\n",
-                          rank, (rank + RANKS - up) % RANKS, bytes, BYTE_TYPE, rank,
-                          (rank + up) % RANKS, bytes, BYTE_TYPE, rank);
-}
-
-/* All ranks copy blocks, and handle pieces of a datatype. */
-static void
-append_copies (GString *text, const TopoMachine *machine, uint32_t n_blocks, uint32_t bytes,
-               uint32_t n_pieces)
-{
-  int64_t copy_ps = sim_memory_pass_ps (machine, (uint64_t) n_blocks * bytes, 1) +
-                    n_pieces * machine->parameters.mpi.datatype_block_ps;
-
-  for (uint32_t rank = 0; rank < RANKS; rank++)
-    g_string_append_printf (text, "%u compute %.0f\n", rank,
-                            (double) copy_ps * 1e-12 * machine->parameters.node.compute_Flops);
-}
-
-/* Pairwise, Open MPI's: in step k to the rank k on, from the rank k back. */
-static void
-append_pairwise (GString *text, uint32_t bytes)
-{
-  for (uint32_t up = 1; up < RANKS; up++)
-    for (uint32_t rank = 0; rank < RANKS; rank++)
-      append_exchange (text, rank, up, bytes);
-}
-
-/* Half of all blocks to the rank 2^k on, as a datatype of runs of 2^k blocks, which is described
- * and packed, unpacked and copied back; all blocks are turned before, and put into their places
- * after. */
-static void
-append_bruck (GString *text, const TopoMachine *machine, uint32_t bytes)
-{
-  append_copies (text, machine, RANKS, bytes, 0);
-  for (uint32_t up = 1; up < RANKS; up *= 2) {
-    append_copies (text, machine, 0, bytes, 2 * RANKS / (2 * up));
-    for (uint32_t rank = 0; rank < RANKS; rank++)
-      append_exchange (text, rank, up, (uint64_t) bytes * RANKS / 2);
-    append_copies (text, machine, RANKS / 2, bytes, 2 * RANKS / (2 * up));
-  }
-  append_copies (text, machine, RANKS, bytes, RANKS);
-}
+static const char *const forced_names[] = { "", "pairwise", "modified_bruck" };
 
 /* A program of n calls; NaN and *error on failure. */
 static double
-calls_ps (const TopoMachine *machine, Algorithm algorithm, uint32_t bytes, uint32_t n_calls,
-          GError **error)
+calls_ps (const TopoMachine *machine, uint32_t bytes, uint32_t n_calls, GError **error)
 {
+  g_autofree char *trace =
+      g_strdup_printf ("gen:alltoall:ranks=%d,bytes=%u,iterations=%u", RANKS, bytes, n_calls);
   uint32_t node[RANKS];
   uint8_t core[RANKS];
   ValidationRun run;
-  bool done;
 
   for (uint32_t rank = 0; rank < RANKS; rank++) {
     node[rank] = rank / PER_NODE;
     core[rank] = (uint8_t) (rank % PER_NODE);
   }
-  if (algorithm == BY_RULES) {
-    g_autofree char *trace =
-        g_strdup_printf ("gen:alltoall:ranks=%d,bytes=%u,iterations=%u", RANKS, bytes, n_calls);
-
-    done = validation_replay (trace, machine, RANKS, node, core, &run, error);
-  } else {
-    g_autoptr (GString) text = g_string_new (NULL);
-
-    for (uint32_t rank = 0; rank < RANKS; rank++)
-      g_string_append_printf (text, "%u init\n", rank);
-    for (uint32_t call = 0; call < n_calls; call++)
-      if (algorithm == BRUCK)
-        append_bruck (text, machine, bytes);
-      else
-        append_pairwise (text, bytes);
-    for (uint32_t rank = 0; rank < RANKS; rank++)
-      g_string_append_printf (text, "%u finalize\n", rank);
-    done = validation_replay_text (text->str, machine, RANKS, node, core, &run, error);
-  }
-  return done ? run.time_ps : (double) NAN;
+  return validation_replay (trace, machine, RANKS, node, core, &run, error) ? run.time_ps
+                                                                            : (double) NAN;
 }
 
 /* The time of a call; measured once. */
@@ -124,35 +53,37 @@ call_us (InfiniBand *ib, Algorithm algorithm, uint32_t bytes, GError **error)
     return us;
   if ((machine = validation_machine_new (MACHINE, NULL, error)) == NULL)
     return (double) NAN;
-  first_ps = calls_ps (machine, algorithm, bytes, FIRST_CALLS, error);
+  machine->parameters.mpi.algorithm =
+      sim_collective_named (TRACE_OP_ALLTOALL, forced_names[algorithm]);
+  first_ps = calls_ps (machine, bytes, FIRST_CALLS, error);
   if (isnan (first_ps))
     return first_ps;
-  us = (calls_ps (machine, algorithm, bytes, FIRST_CALLS + CALLS, error) - first_ps) * 1e-6 / CALLS;
+  us = (calls_ps (machine, bytes, FIRST_CALLS + CALLS, error) - first_ps) * 1e-6 / CALLS;
   if (!isnan (us))
     ib_keep (ib, series_names[algorithm], point, us, "us");
   return us;
 }
 
 double
-ib_alltoall_us (InfiniBand *ib, uint32_t bytes, GError **error)
+ib_alltoall_us (gpointer ib, uint32_t bytes, GError **error)
 {
   return call_us (ib, BY_RULES, bytes, error);
 }
 
 double
-ib_pairwise_us (InfiniBand *ib, uint32_t bytes, GError **error)
+ib_pairwise_us (gpointer ib, uint32_t bytes, GError **error)
 {
   return call_us (ib, PAIRWISE, bytes, error);
 }
 
 double
-ib_bruck_us (InfiniBand *ib, uint32_t bytes, GError **error)
+ib_bruck_us (gpointer ib, uint32_t bytes, GError **error)
 {
   return call_us (ib, BRUCK, bytes, error);
 }
 
 double
-ib_alltoall_change_bytes (InfiniBand *ib G_GNUC_UNUSED, uint32_t last_bytes, GError **error)
+ib_alltoall_change_bytes (gpointer ib G_GNUC_UNUSED, uint32_t last_bytes, GError **error)
 {
   g_autoptr (TopoMachine) machine = validation_machine_new (MACHINE, NULL, error);
   uint32_t bytes;
@@ -183,7 +114,7 @@ ib_alltoall_change_bytes (InfiniBand *ib G_GNUC_UNUSED, uint32_t last_bytes, GEr
 
 /* Time just below this size over the time at it. */
 double
-ib_alltoall_drop (InfiniBand *ib, uint32_t bytes, GError **error)
+ib_alltoall_drop (gpointer ib, uint32_t bytes, GError **error)
 {
   double below_us = ib_alltoall_us (ib, bytes - 1, error);
 
@@ -191,7 +122,7 @@ ib_alltoall_drop (InfiniBand *ib, uint32_t bytes, GError **error)
 }
 
 double
-ib_pairwise_flatness (InfiniBand *ib, uint32_t unused G_GNUC_UNUSED, GError **error)
+ib_pairwise_flatness (gpointer ib, uint32_t unused G_GNUC_UNUSED, GError **error)
 {
   double small_us = ib_pairwise_us (ib, 10, error);
 
@@ -199,7 +130,7 @@ ib_pairwise_flatness (InfiniBand *ib, uint32_t unused G_GNUC_UNUSED, GError **er
 }
 
 double
-ib_bruck_growth (InfiniBand *ib, uint32_t unused G_GNUC_UNUSED, GError **error)
+ib_bruck_growth (gpointer ib, uint32_t unused G_GNUC_UNUSED, GError **error)
 {
   double half_us = ib_bruck_us (ib, 1000, error);
 

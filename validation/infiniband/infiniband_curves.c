@@ -123,8 +123,9 @@ simulated_curve (InfiniBand *ib, IbCurve which, GError **error)
 }
 
 double
-ib_curve_error (InfiniBand *ib, uint32_t which, GError **error)
+ib_curve_error (gpointer state, uint32_t which, GError **error)
 {
+  InfiniBand *ib = state;
   const double *simulated = simulated_curve (ib, which, error);
 
   if (simulated == NULL)
@@ -148,7 +149,7 @@ latency_at (InfiniBand *ib, uint64_t bytes, GError **error)
 }
 
 double
-ib_curve_first (InfiniBand *ib, uint32_t which, GError **error)
+ib_curve_first (gpointer ib, uint32_t which, GError **error)
 {
   const double *simulated = simulated_curve (ib, which, error);
 
@@ -156,8 +157,9 @@ ib_curve_first (InfiniBand *ib, uint32_t which, GError **error)
 }
 
 double
-ib_curve_last (InfiniBand *ib, uint32_t which, GError **error)
+ib_curve_last (gpointer state, uint32_t which, GError **error)
 {
+  InfiniBand *ib = state;
   const ValidationCurve *measured = validation_curve_find (ib->curves, curves[which].name);
   const double *simulated = simulated_curve (ib, which, error);
   double last = simulated == NULL ? (double) NAN : simulated[measured->bytes->len - 1];
@@ -166,7 +168,7 @@ ib_curve_last (InfiniBand *ib, uint32_t which, GError **error)
 }
 
 double
-ib_inline_step_us (InfiniBand *ib, uint32_t unused G_GNUC_UNUSED, GError **error)
+ib_inline_step_us (gpointer ib, uint32_t unused G_GNUC_UNUSED, GError **error)
 {
   double below_us = latency_at (ib, 64, error);
 
@@ -174,7 +176,7 @@ ib_inline_step_us (InfiniBand *ib, uint32_t unused G_GNUC_UNUSED, GError **error
 }
 
 double
-ib_bidirectional_ratio (InfiniBand *ib, uint32_t unused G_GNUC_UNUSED, GError **error)
+ib_bidirectional_ratio (gpointer ib, uint32_t unused G_GNUC_UNUSED, GError **error)
 {
   double one_way = ib_curve_last (ib, IB_CURVE_CONNECTX_BANDWIDTH, error);
 

@@ -108,13 +108,13 @@ inside_against_between (uint64_t bytes, bool longest, GError **error)
 }
 
 double
-ib_small_inside_gain (InfiniBand *ib G_GNUC_UNUSED, uint32_t bytes, GError **error)
+ib_small_inside_gain (gpointer ib G_GNUC_UNUSED, uint32_t bytes, GError **error)
 {
   return inside_against_between (bytes, true, error);
 }
 
 double
-ib_large_between_gain (InfiniBand *ib G_GNUC_UNUSED, uint32_t bytes, GError **error)
+ib_large_between_gain (gpointer ib G_GNUC_UNUSED, uint32_t bytes, GError **error)
 {
   return inside_against_between (bytes, false, error);
 }
@@ -122,8 +122,9 @@ ib_large_between_gain (InfiniBand *ib G_GNUC_UNUSED, uint32_t bytes, GError **er
 /* The least that one step of distance costs, over sizes from 8 bytes to 4 MB;
  * `farther` is 1 for another die, 2 for another socket. */
 double
-ib_distance_order (InfiniBand *ib, uint32_t farther, GError **error)
+ib_distance_order (gpointer state, uint32_t farther, GError **error)
 {
+  InfiniBand *ib = state;
   g_autoptr (TopoMachine) machine = validation_machine_new (MACHINE, NULL, error);
   double least = machine == NULL ? (double) NAN : (double) INFINITY;
 
@@ -219,7 +220,7 @@ measure_noise (InfiniBand *ib, const Placement *placements, uint32_t n, double *
 /* The cost of noise at the size that suffers most: the least (0) or the most (1) of Figure 4a's
  * tests. */
 double
-ib_noise_range (InfiniBand *ib, uint32_t most, GError **error)
+ib_noise_range (gpointer ib, uint32_t most, GError **error)
 {
   g_autoptr (TopoMachine) machine = validation_machine_new (MACHINE, NULL, error);
   double end = most ? -(double) INFINITY : (double) INFINITY;
@@ -243,7 +244,7 @@ ib_noise_range (InfiniBand *ib, uint32_t most, GError **error)
 
 /* The smallest step, in percent of the time without noise, from one noisy pair more in Figure 4b. */
 double
-ib_noise_intensity (InfiniBand *ib, uint32_t unused G_GNUC_UNUSED, GError **error)
+ib_noise_intensity (gpointer ib, uint32_t unused G_GNUC_UNUSED, GError **error)
 {
   double percent[G_N_ELEMENTS (figure_4b)], least;
 
@@ -275,7 +276,7 @@ measure_classes (InfiniBand *ib, uint32_t n_noise, double *most, double *mean, G
 }
 
 double
-ib_noise_classes_most (InfiniBand *ib, uint32_t n_noise, GError **error)
+ib_noise_classes_most (gpointer ib, uint32_t n_noise, GError **error)
 {
   double most, mean;
 
@@ -285,7 +286,7 @@ ib_noise_classes_most (InfiniBand *ib, uint32_t n_noise, GError **error)
 /* The smallest step of the mean over all classes from one noisy pair to two
  * and to three. */
 double
-ib_noise_classes_growth (InfiniBand *ib, uint32_t unused G_GNUC_UNUSED, GError **error)
+ib_noise_classes_growth (gpointer ib, uint32_t unused G_GNUC_UNUSED, GError **error)
 {
   double most, before = 0, least = INFINITY;
   for (uint32_t n_noise = 1; n_noise <= MAX_NOISE; n_noise++) {

@@ -79,8 +79,9 @@ ib_shift_range (const TopoMachine *machine, uint32_t seed, GString *details, dou
 }
 
 double
-ib_shift_GBps (InfiniBand *ib, uint32_t fastest, GError **error)
+ib_shift_GBps (gpointer state, uint32_t fastest, GError **error)
 {
+  InfiniBand *ib = state;
   g_autoptr (TopoMachine) machine = NULL;
   double slowest_Bps[DRAWS], fastest_Bps[DRAWS];
 

@@ -87,7 +87,8 @@ test_refuses_figures_without_experiment (void)
   gpointer state = validation_infiniband.open (&(ValidationWatch){ 0 });
   double simulated;
 
-  g_assert_false (validation_infiniband.measure (state, &published, &simulated, &error));
+  g_assert_false (
+      validation_measure (&validation_infiniband, state, &published, &simulated, &error));
   g_assert_error (error, VALIDATION_ERROR, VALIDATION_ERROR_EXPERIMENT);
   validation_infiniband.close (state);
 }

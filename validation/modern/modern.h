@@ -44,6 +44,10 @@ GPtrArray *modern_points_parse (const char *text, const char *path, GError **err
 /* Whether the point is one of the thinned set: powers of four, few numbers of ranks. */
 bool modern_point_is_usual (const ModernPoint *point);
 
+/* The name of its figure: SET_QUANTITY; SET_node_rate and SET_node_bandwidth for windows of messages within a
+ * node.  The caller frees. */
+char *modern_point_figure (const ModernPoint *point);
+
 /* The numbers of the nodes of a run of so many nodes, from 1; NULL: there is no such run.  The caller
  * frees. */
 uint32_t *modern_nodes_parse (const char *text, uint32_t n_nodes);

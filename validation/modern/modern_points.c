@@ -124,6 +124,18 @@ modern_point_is_usual (const ModernPoint *point)
   return size && (ranks || point->run.benchmark->program != STUDY_BENCHMARK_COLLECTIVE);
 }
 
+char *
+modern_point_figure (const ModernPoint *point)
+{
+  const StudyBenchmark *benchmark = point->run.benchmark;
+  const char *quantity = study_benchmark_quantities[study_benchmark_quantity (&point->run)];
+
+  if (benchmark->quantity == STUDY_BENCHMARK_BANDWIDTH &&
+      point->run.n_ranks <= point->ranks_per_node)
+    quantity = point->run.bytes <= STUDY_BENCHMARK_SHORT_BYTES ? "node_rate" : "node_bandwidth";
+  return g_strdup_printf ("%s_%s", point->set->name, quantity);
+}
+
 uint32_t *
 modern_nodes_parse (const char *text, uint32_t n_nodes)
 {

@@ -85,9 +85,7 @@ test_points_are_of_figures (void)
   g_assert_nonnull (figures);
   for (guint i = 0; i < points->len; i++) {
     const ModernPoint *point = g_ptr_array_index (points, i);
-    g_autofree char *name =
-        g_strdup_printf ("%s_%s", point->set->name,
-                         study_benchmark_quantities[study_benchmark_quantity (&point->run)]);
+    g_autofree char *name = modern_point_figure (point);
     guint n = GPOINTER_TO_UINT (g_hash_table_lookup (n_usual, name));
 
     g_hash_table_insert (n_usual, g_steal_pointer (&name),

@@ -55,7 +55,7 @@ cover_split (const Sc13Samples *samples, const PredictSamples *all, guint split,
   deviation = g_new (double, unseen->n_samples);
   predict_fitted_predict (fitted, unseen, 0, predicted, deviation);
   for (uint64_t i = 0; i < unseen->n_samples; i++) {
-    double half = predict_interval_half_width (&interval, LEVEL, deviation[i]);
+    double half = predict_interval_half_width (&interval, LEVEL, predicted[i], deviation[i], 0);
     double share = half / predicted[i];
 
     coverage->n++;

@@ -5,6 +5,7 @@
 
 #include "predictors/scoring/scores.h"
 #include "predictors/table/table.h"
+#include "study/aggregate/program_file.h"
 #include "validation/measured_curve.h"
 #include "validation/published.h"
 
@@ -30,6 +31,11 @@ const PredictNodeAssumptions validation_xc30_assumptions = {
   .growth = PREDICT_SURFACE_GROWTH,
   .with_overhead = true,
 };
+
+/* The columns that count, of validation/data/measured/placement, made by the build. */
+static const char published_csv[] =
+#include "validation/sc13/xc30_runs.inc"
+    ;
 
 /* Halves of the cores, then all of them: the order in which runs are learned from. */
 enum { SPARSE, DENSE, N_DENSITIES };
@@ -231,11 +237,46 @@ score (const double *measured, const double *predicted, guint n)
                                 .mean_error = scores.mape };
 }
 
+/* The factor a with the least sum of |y - a x| over the codes but one: a weighted median.  1: no x differs
+ * from 0. */
+static double
+left_of_slowdowns (const ValidationXc30 *result, guint without, guint count)
+{
+  g_autofree double *ratio = g_new (double, result->n_codes),
+                    *weight = g_new (double, result->n_codes);
+  double all = 0, below = 0;
+  guint n = 0;
+
+  for (guint code = 0; code < result->n_codes; code++) {
+    double x = log (result->predicted[code * result->n_counts + count]);
+    double y = log (result->measured[code * result->n_counts + count]);
+    guint place = n;
+
+    if (code == without || x == 0)
+      continue;
+    for (; place > 0 && ratio[place - 1] > y / x; place--) {
+      ratio[place] = ratio[place - 1];
+      weight[place] = weight[place - 1];
+    }
+    ratio[place] = y / x;
+    weight[place] = fabs (x);
+    all += fabs (x);
+    n++;
+  }
+  for (guint at = 0; at < n; at++) {
+    below += weight[at];
+    if (below >= all / 2)
+      return ratio[at];
+  }
+  return 1;
+}
+
 static void
 fill (ValidationXc30 *result, const Runs *runs, const PredictNodeFigures *figures)
 {
   guint n_codes = runs->codes->len, n_counts = runs->ranks->len, n = n_codes * n_counts;
-  g_autofree double *measured = NULL, *predicted = NULL, *carried = NULL, *place = NULL;
+  g_autofree double *measured = NULL, *predicted = NULL, *carried = NULL, *faded = NULL;
+  g_autofree double *place = NULL;
   g_auto (PredictRanking) ranking = { 0 };
 
   *result = (ValidationXc30){ .n_codes = n_codes,
@@ -245,6 +286,7 @@ fill (ValidationXc30 *result, const Runs *runs, const PredictNodeFigures *figure
                               .measured = g_new (double, n),
                               .predicted = g_new (double, n),
                               .carried = g_new (double, n),
+                              .faded = g_new (double, n),
                               .memory_share = g_new (double, n_codes),
                               .overhead = figures->overhead };
   for (guint code = 0; code < n_codes; code++) {
@@ -263,11 +305,24 @@ fill (ValidationXc30 *result, const Runs *runs, const PredictNodeFigures *figure
     for (guint count = 0; count < n_counts; count++)
       result->carried[code * n_counts + count] = (slowdown[0] + slowdown[1]) / 2;
   }
+  for (guint code = 0; code < n_codes; code++)
+    for (guint count = 0; count < n_counts; count++) {
+      guint at = code * n_counts + count;
+
+      result->faded[at] =
+          count < VALIDATION_XC30_LEARNED
+              ? result->predicted[at]
+              : exp (left_of_slowdowns (result, code, count) * log (result->predicted[at]));
+    }
   measured = held_out (result, result->measured, &n);
   predicted = held_out (result, result->predicted, &n);
   carried = held_out (result, result->carried, &n);
   result->model = score (measured, predicted, n);
   result->mean = score (measured, carried, n);
+  faded = held_out (result, result->faded, &n);
+  result->left_out = score (measured, faded, n);
+  result->falls_back = !(result->left_out.spearman > result->mean.spearman &&
+                         result->left_out.median_error < result->mean.median_error);
   /* Each value of the mean by its place in their order, equal ones by their own: no ties are left. */
   ranking = predict_ranking_new (carried, n);
   place = g_new (double, n);
@@ -280,7 +335,10 @@ gboolean
 validation_xc30_vary (const char *csv_path, const PredictNodeAssumptions *assumptions,
                       const char *without, ValidationXc30 *result, GError **error)
 {
-  g_autoptr (PredictTable) table = predict_table_read (csv_path, error);
+  g_autoptr (StudyTextFile) built_in =
+      csv_path == NULL ? study_text_file_new (published_csv, error) : NULL;
+  const char *path = built_in != NULL ? built_in->path : csv_path;
+  g_autoptr (PredictTable) table = path != NULL ? predict_table_read (path, error) : NULL;
   g_autoptr (GPtrArray) codes = g_ptr_array_new ();
   g_autoptr (GArray) ranks = g_array_new (FALSE, FALSE, sizeof (double));
   g_autoptr (GArray) learned = g_array_new (FALSE, FALSE, sizeof (PredictTimedRun));
@@ -325,6 +383,7 @@ validation_xc30_clear (ValidationXc30 *result)
   g_free (result->measured);
   g_free (result->predicted);
   g_free (result->carried);
+  g_free (result->faded);
   g_free (result->memory_share);
   *result = (ValidationXc30){ 0 };
 }

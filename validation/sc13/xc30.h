@@ -8,8 +8,13 @@
  * (predictors/aggregation/node_sharing.h); the slow-downs with more ranks are predicted, and compared with
  * carrying each code's mean of the two slow-downs over unchanged.
  *
- * The runs are not part of the project: a CSV with the columns benchmark, ranks, ranks_per_node,
- * cores_per_node, chips_per_node and median_s, made from the reports at spec.org.  Rows with
+ * The model keeps slow-downs up that communication makes fade as ranks grow.  How much of them is left is
+ * learned from the other codes, by turns: for every number of ranks the factor of the logarithm of the
+ * modelled slow-down with the least absolute errors over all codes but the one that is predicted.  Where that
+ * is not better than carrying over in both scores, carrying over is the prediction.
+ *
+ * The runs are a CSV with the columns benchmark, ranks, ranks_per_node, cores_per_node, chips_per_node
+ * and median_s, made from the reports at spec.org; those of the XC30 are built in.  Rows with
  * hyper-threads (more ranks than cores), other densities and the codes 121.pop2 and
  * 128.GAPgeofem, which are noisy, do not count. */
 #pragma once
@@ -31,10 +36,12 @@ typedef struct {
   double *measured;     /* [n_codes * n_counts] slow-downs, a code after the other */
   double *predicted;    /* as measured; the first VALIDATION_XC30_LEARNED of a code are the fit */
   double *carried;      /* as measured: the mean of the first two */
+  double *faded;        /* as measured: predicted with what the other codes leave of it */
   double *memory_share; /* [n_codes] */
   double overhead;
   /* Over what was not learned from. */
-  ValidationXc30Score model, mean;
+  ValidationXc30Score model, mean, left_out; /* of predicted, carried, faded */
+  bool falls_back;                           /* left_out is no better than mean */
   double mean_spearman_by_row; /* of the mean, where its ties count in the order of the rows: an
                                 * arbitrary figure that others have quoted */
 } ValidationXc30;
@@ -42,7 +49,7 @@ typedef struct {
 /* What the model assumes of the codes: see xc30.c. */
 extern const PredictNodeAssumptions validation_xc30_assumptions;
 
-/* FALSE and *error naming the file (and the line): see predict_table_read(); a column is missing; a
+/* csv_path NULL: the runs that are built in.  FALSE and *error naming the file (and the line): see predict_table_read(); a column is missing; a
  * number is not positive; a run that is needed is missing or there twice; fewer than three counts
  * of ranks or three codes.  To be cleared when it succeeds. */
 gboolean validation_xc30 (const char *csv_path, ValidationXc30 *result, GError **error);

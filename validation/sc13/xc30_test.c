@@ -6,6 +6,8 @@
 #include "validation/sc13/xc30.h"
 
 #include ".ci/test_data.h"
+#include "study/aggregate/pattern_choice.h"
+#include "validation/measured_curve.h"
 #include "validation/published.h"
 
 #include <glib/gstdio.h>
@@ -74,6 +76,44 @@ test_made_up (void)
   g_assert_cmpfloat_with_epsilon (result.carried[8 + 3], 5.0 / 3, 1e-12);
   g_assert_cmpfloat (result.model.median_error, <, 1e-4);
   g_assert_cmpfloat (result.mean.median_error, <, 1e-12);
+}
+
+/* Slow-downs of which less is left with more ranks, in all codes alike: the other codes tell how much.  Where all
+ * of them stay, carrying over is exact, and the fallback. */
+static void
+test_fades (void)
+{
+  static const guint ranks[] = { 24, 48, 96, 192 };
+  static const char *const codes[] = { "alpha", "beta", "gamma", "delta" };
+  static const double slow[] = { 0.1, 0.2, 0.3, 0.5 };
+  PredictNodeAssumptions assumptions = validation_xc30_assumptions;
+
+  assumptions.footprint_bytes = INFINITY;
+  assumptions.with_overhead = false;
+  for (guint keep = 0; keep < 2; keep++) {
+    static const double left[2][4] = { { 1, 1, 0.8, 0.25 }, { 1, 1, 1, 1 } };
+    g_autoptr (GString) text = g_string_new (HEADING);
+    g_autofree char *path = NULL;
+    g_auto (ValidationXc30) result = { 0 };
+    g_autoptr (GError) error = NULL;
+
+    for (gsize code = 0; code < G_N_ELEMENTS (codes); code++)
+      for (gsize at = 0; at < G_N_ELEMENTS (ranks); at++)
+        add_pair (text, codes[code], ranks[at],
+                  4800.0 / ranks[at] * exp (left[keep][at] * slow[code]), 4800.0 / ranks[at]);
+    path = write_file (text->str);
+    validation_xc30_vary (path, &assumptions, NULL, &result, &error);
+    g_assert_no_error (error);
+    g_assert_cmpfloat_with_epsilon (result.left_out.spearman, keep ? result.mean.spearman : 1,
+                                    1e-6);
+    g_assert_cmpfloat (result.left_out.median_error, <, 1e-4);
+    if (keep)
+      g_assert_true (result.falls_back); /* carrying over is exact */
+    else
+      g_assert_false (result.falls_back);
+    for (gsize code = 0; code < G_N_ELEMENTS (codes) && !keep; code++)
+      g_assert_cmpfloat_with_epsilon (result.faded[code * 4 + 3], exp (0.25 * slow[code]), 1e-4);
+  }
 }
 
 /* Data that from 96 ranks on fits into caches where nodes are sparse: a working set of 5 MB, parts of 5.2
@@ -214,6 +254,36 @@ test_published (void)
   g_assert_cmpfloat_with_epsilon (result.model.spearman, 0.679, 1e-3);
   g_assert_cmpfloat_with_epsilon (result.model.median_error, 0.0457, 1e-4);
   g_assert_cmpfloat_with_epsilon (result.overhead, 0.228, 2e-3);
+  print_score ("  left out by turns", result.overhead, &result.left_out);
+  /* By the same procedure in numpy. */
+  g_assert_cmpfloat_with_epsilon (result.left_out.spearman, 0.762, 1e-3);
+  g_assert_cmpfloat_with_epsilon (result.left_out.median_error, 0.0426, 2e-4);
+  g_assert_cmpfloat_with_epsilon (result.left_out.mean_error, 0.0746, 1e-4);
+  g_assert_false (result.falls_back);
+}
+
+/* The defaults of `aggregate` for programs of which nothing is known: the shares of these codes if all have more
+ * data than any cache. */
+static void
+test_published_shares (void)
+{
+  PredictNodeAssumptions assumptions = validation_xc30_assumptions;
+  g_auto (ValidationXc30) result = { 0 };
+  double least = 1, most = 0;
+
+  assumptions.footprint_bytes = INFINITY;
+  if (!published (&assumptions, NULL, &result))
+    return;
+  for (guint code = 0; code < result.n_codes; code++) {
+    least = fmin (least, result.memory_share[code]);
+    most = fmax (most, result.memory_share[code]);
+  }
+  g_test_message ("shares %.3f to %.3f, median %.3f", least, most,
+                  validation_median (result.memory_share, result.n_codes));
+  g_assert_cmpfloat_with_epsilon (study_memory_unknown.share_low, least, 0.005);
+  g_assert_cmpfloat_with_epsilon (study_memory_unknown.share_high, most, 0.005);
+  g_assert_cmpfloat_with_epsilon (study_memory_unknown.share_middle,
+                                  validation_median (result.memory_share, result.n_codes), 0.005);
 }
 
 /* No single code makes the difference. */
@@ -275,6 +345,8 @@ main (int argc, char **argv)
   g_test_add_func ("/validation/xc30/left-out", test_left_out);
   g_test_add_func ("/validation/xc30/bad-files", test_bad_files);
   g_test_add_func ("/validation/xc30/published", test_published);
+  g_test_add_func ("/validation/xc30/published-shares", test_published_shares);
+  g_test_add_func ("/validation/xc30/fades", test_fades);
   g_test_add_func ("/validation/xc30/published-without-each", test_published_without_each);
   g_test_add_func ("/validation/xc30/published-assumptions", test_published_assumptions);
   status = g_test_run ();
