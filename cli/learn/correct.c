@@ -915,8 +915,8 @@ prepare (Work *work, const char *train, Options *options, GError **error)
     cli_printf (
         stderr,
         "hopcast: note: %s: not all measured runs have the parts of their times "
-        "(path_compute_s ...), so that these get no factors: made by an older version, or of a "
-        "trace that is a graph; a new study has them\n",
+        "(path_compute_s ...), so that these get no factors: a study with keep-path = true has "
+        "them, except of traces that are graphs\n",
         options->from);
   if (options->test != NULL && work->train.parts[0] != NULL && !points_find_parts (&work->test))
     work->train.parts[0] = NULL;

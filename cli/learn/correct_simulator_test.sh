@@ -35,6 +35,8 @@ trace = a.hct;b.hct
 machine = bgq:32
 [mappings]
 mapping = ABCDET;TEDCBA;random(1);random(2);random(3);random(4)
+[runs]
+keep-path = true
 END
 "$hopcast" study run halos.study --threads 1 -q || not_ok "study" "exit status $?"
 "$hopcast" study export halos.store --format csv >runs.csv
@@ -121,6 +123,8 @@ trace = gen:pingpong:ranks=32,bytes=64;gen:pingpong:ranks=32,bytes=1K;gen:pingpo
 machine = bgq:32
 [mappings]
 mapping = ABCDET;random(1);random(2)
+[runs]
+keep-path = true
 END
 "$hopcast" study run ping.study --threads 1 -q || not_ok "ping study" "exit status $?"
 # slower NAME SED: the times of that machine.
@@ -149,6 +153,13 @@ verdict $? "slower processors are a factor of the software" "$(cat err out)"
 slower slow_hops 's/^hop_latency = 40 ns/hop_latency = 200 ns/; s/^\(in\|recep\)\(jec\)*tion_latency = 20 ns/\1\2tion_latency = 100 ns/'
 is_factor bandwidth 0.95 1.05 && is_factor software 0.95 1.05 && is_factor latency 4.6 5.4
 verdict $? "longer ways are a factor of the latency" "$(cat err out)"
+
+# A store without the parts says where they come from, and goes on without factors.
+sed -e 's/^name = .*/name = bare/; /^keep-path/d' ping.study >bare.study
+"$hopcast" study run bare.study --threads 1 -q || not_ok "bare study" "exit status $?"
+small --from bare.store --measured slow_links.csv --format json
+test "$status" = 0 && grep -q 'keep-path = true has them' err && ! grep -q '"factors"' out
+verdict $? "a store without the parts of the critical path" "$(cat err)"
 
 # What was measured is twice the simulated time and an offset: the term can only take the place of the
 # parameters.  It is not written, what the verdict advises is.

@@ -591,7 +591,7 @@ predict_comparison_margin (const PredictComparison *comparison, guint candidate,
   }
   interval = predict_interval_calibrate (observed, predicted, deviation, group, n,
                                          n_groups < 2 ? (uint32_t) n : n_groups);
-  margin.margin = predict_interval_half_width (&interval, level, 0);
+  margin.margin = predict_interval_half_width (&interval, level, NAN, 0, 0);
   predict_interval_clear (&interval);
   return margin;
 }

@@ -13,6 +13,8 @@
  * come.  A message has the latency and the time of its bytes on an idle network
  * (net/message_cost.h); what it takes beyond that is queueing.
  *
+ * It is asked for, as it makes runs 9 to 13 % slower.
+ *
  * Approximations, in which the sums are still the time:
  *
  *   messages in pieces        those of the rank that asks for the first piece (torus), or that hands

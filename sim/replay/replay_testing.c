@@ -898,6 +898,7 @@ fixture_simulate (const Fixture *fixture, SimNetworkKind network, GError **error
   SimRunOptions options = { .network = network,
                             .policy = ROUTE_POLICY_DETERMINISTIC,
                             .compute_scale = 1,
+                            .critical_path = true,
                             .n_threads = fixture->n_threads };
 
   return sim_run (fixture->trace, fixture->machine, fixture->mapping, &options, error);
@@ -906,7 +907,9 @@ fixture_simulate (const Fixture *fixture, SimNetworkKind network, GError **error
 void
 fixture_check_resumed (const Fixture *fixture, RoutePolicy policy, uint32_t n_parts)
 {
-  SimRunOptions options = { .policy = policy, .compute_scale = 1, .windows_per_pause = 1 };
+  SimRunOptions options = {
+    .policy = policy, .compute_scale = 1, .critical_path = true, .windows_per_pause = 1
+  };
 
   resume_check (fixture->trace, fixture->machine, fixture->mapping, &options, n_parts);
 }
