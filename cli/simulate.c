@@ -80,7 +80,7 @@ typedef struct {
   SimShrink shrink_twice; /* of --shrink S,2S the second; off: there is one */
   double compute_scale;
   int threads, replicas;
-  gboolean iterations;
+  gboolean iterations, critical_path;
   gint64 seed;
   CliTraceOptions trace;
   CliTimelineOptions timeline;
@@ -144,6 +144,9 @@ add_own_options (GOptionContext *context, Options *options)
     { "iterations", 0, 0, G_OPTION_ARG_NONE, &options->iterations,
       "Find the main loop of the program, and print how long its iterations take, with --ranks of "
       "each rank",
+      NULL },
+    { "critical-path", 0, 0, G_OPTION_ARG_NONE, &options->critical_path,
+      "Print what the time is made of, along the critical path; the run takes a tenth longer",
       NULL },
     { "report", 0, 0, G_OPTION_ARG_FILENAME, &options->report,
       "Write a page that shows where bytes and time went", "FILE" },
@@ -229,6 +232,7 @@ check_single (const Options *options, const char *reason, GError **error)
     { "--links", options->links },
     { "--ranks", options->ranks },
     { "--iterations", options->iterations ? "" : NULL },
+    { "--critical-path", options->critical_path ? "" : NULL },
     { "--timeline", options->timeline.path },
     { "--report", options->report },
     { "--checkpoint", options->checkpoint },
@@ -287,12 +291,15 @@ check_options (Options *options, SimRunOptions *run, GError **error)
   run->policy = (RoutePolicy) routing;
   run->compute_scale = options->compute_scale;
   run->iterations = options->iterations;
+  run->critical_path = options->critical_path;
   if (run->network != SIM_NETWORK_PACKET && !sim_shrink_is_off (run->shrink))
     return cli_refuse (error, "--shrink: only --network packet has packets");
   if (options->ranks && run->network == SIM_NETWORK_LOAD)
     return cli_refuse (error, "--ranks: the load network has no times");
   if (options->iterations && run->network == SIM_NETWORK_LOAD)
     return cli_refuse (error, "--iterations: the load network has no times");
+  if (options->critical_path && run->network == SIM_NETWORK_LOAD)
+    return cli_refuse (error, "--critical-path: the load network has no times");
   if (run->network == SIM_NETWORK_LOAD && run->policy >= ROUTE_POLICY_ZONE0)
     return cli_refuse (error, "--routing: the load network has deterministic paths only");
   if (options->links && g_str_has_suffix (options->links, ".cnt") &&

@@ -25,7 +25,9 @@ check_trace_by (const char *path, const char *spec, RoutePolicy policy, uint32_t
   g_autoptr (Trace) trace = trace_open (path, NULL, &error);
   g_autoptr (TopoMachine) machine = NULL;
   g_autoptr (TopoMapping) mapping = NULL;
-  SimRunOptions options = { .policy = policy, .compute_scale = 1, .windows_per_pause = windows };
+  SimRunOptions options = {
+    .policy = policy, .compute_scale = 1, .critical_path = true, .windows_per_pause = windows
+  };
   uint32_t n_nodes;
 
   g_assert_no_error (error);
@@ -151,7 +153,9 @@ static Saved
 saved_new (void)
 {
   Saved saved = { .path = NULL };
-  SimRunOptions options = { .compute_scale = 1, .pause = save_fifth, .windows_per_pause = 50 };
+  SimRunOptions options = {
+    .compute_scale = 1, .critical_path = true, .pause = save_fifth, .windows_per_pause = 50
+  };
   g_autoptr (SimRun) run = NULL;
   g_autoptr (GError) error = NULL;
   int file = g_file_open_tmp ("hopcast-run-XXXXXX", &saved.path, &error);
@@ -194,7 +198,7 @@ assert_refused (Saved *saved, const SimRunOptions *changed, const char *why)
     g_error ("got: %s", error->message);
 }
 
-static const SimRunOptions same = { .compute_scale = 1 };
+static const SimRunOptions same = { .compute_scale = 1, .critical_path = true };
 
 /* Every byte counts, and so does the end. */
 static void

@@ -129,6 +129,8 @@ assert_same_outcome (const Outcome *one, const Outcome *other)
   g_assert_cmpuint (run->result.n_ranks, ==, again->result.n_ranks);
   assert_same_bytes (run->result.ranks, again->result.ranks,
                      run->result.n_ranks * sizeof (SimRankTimes));
+  g_assert_true (run->result.has_path == again->result.has_path);
+  assert_same_bytes (&run->result.path, &again->result.path, sizeof run->result.path);
   g_assert_cmpuint (run->result.messages, ==, again->result.messages);
   g_assert_cmpuint (run->result.message_bytes, ==, again->result.message_bytes);
   g_assert_cmpuint (run->result.unmatched_sends, ==, again->result.unmatched_sends);

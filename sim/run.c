@@ -358,6 +358,7 @@ replay_once (Job *job, bool recorded_sources, uint32_t n_threads, GError **error
                                .jitter_ps = job->options->jitter_ps,
                                .seed = job->options->seed,
                                .timeline = job->options->timeline,
+                               .routes = job->options->critical_path ? job->paths : NULL,
                                .iterations = has_loop ? job->run->iterations : NULL,
                                .progress = job->options->progress,
                                .progress_data = job->options->progress_data,

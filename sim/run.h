@@ -27,6 +27,7 @@ typedef struct {
   SimShrink shrink;  /* packet */
   SimTimeline *timeline; /* of packet and flow; borrowed, NULL: none */
   bool iterations;       /* finds the main loop of the trace, and times it; packet and flow */
+  bool critical_path;    /* finds what the time is made of, a tenth slower; packet and flow */
   uint32_t n_threads; /* at most so many, on tori in packet without a timeline; 0: one, or those of
                           * .resume.  Nothing but the wall time depends on it */
   /* Called now and then with the share done (0..1) and simulated time, which is 0 in

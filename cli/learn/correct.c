@@ -20,9 +20,10 @@
 /* --- Points and the model --- */
 
 typedef struct {
-  PredictTable *table;    /* a row per point */
-  double *observed;       /* [n_rows] s */
-  const double **columns; /* [variables] of a model, after points_bind() */
+  PredictTable *table;                /* a row per point */
+  double *observed;                   /* [n_rows] s */
+  const double **columns;             /* [variables] of a model, after points_bind() */
+  const double *parts[SIM_N_CLASSES]; /* of the simulated time, borrowed; first NULL: not known */
 } Points;
 
 static void
@@ -60,6 +61,59 @@ points_bind (Points *points, const PredictBaseModel *model, GError **error)
   points->columns = predict_base_model_columns (model, points->table, error);
   times = points->columns ? predict_base_model_times (model, points->table, error) : NULL;
   return times != NULL;
+}
+
+/* --- The parts of a simulated time, each of which gets a factor --- */
+
+static const char *const part_names[SIM_N_CLASSES] = {
+  [SIM_CLASS_COMPUTE] = "path_compute_s",   [SIM_CLASS_SOFTWARE] = "path_software_s",
+  [SIM_CLASS_LATENCY] = "path_latency_s",   [SIM_CLASS_BANDWIDTH] = "path_bandwidth_s",
+  [SIM_CLASS_QUEUEING] = "path_queueing_s",
+};
+
+static const char *const part_meanings[SIM_N_CLASSES] = {
+  [SIM_CLASS_COMPUTE] = "computation",
+  [SIM_CLASS_SOFTWARE] = "work of the MPI library",
+  [SIM_CLASS_LATENCY] = "latency of an idle network",
+  [SIM_CLASS_BANDWIDTH] = "bytes on an idle network",
+  [SIM_CLASS_QUEUEING] = "waiting for other messages in the network",
+};
+
+/* FALSE: not known of all points, as of runs of an older version and of traces that are graphs. */
+static gboolean
+points_find_parts (Points *points)
+{
+  gboolean known = TRUE;
+
+  for (guint part = 0; part < SIM_N_CLASSES && known; part++) {
+    const PredictColumn *column = predict_table_numbers (points->table, part_names[part], NULL);
+
+    known = column != NULL;
+    points->parts[part] = known ? column->numbers : NULL;
+    for (uint64_t point = 0; known && point < points->table->n_rows; point++)
+      known = points->parts[part][point] >= 0 && isfinite (points->parts[part][point]);
+  }
+  if (!known)
+    points->parts[0] = NULL;
+  return known;
+}
+
+/* What a factor says.  The caller frees. */
+static char *
+factor_text (const PredictFactors *factors, guint part)
+{
+  double factor = factors->factors[part];
+
+  if (!factors->known[part])
+    return g_strdup_printf ("%s: no run has any", part_meanings[part]);
+  if (isinf (factors->upper[part]))
+    return g_strdup_printf ("%s: times %.3g, which these runs do not determine",
+                            part_meanings[part], factor);
+  return g_strdup_printf ("%s: times %.3g [%.3g, %.3g], %s", part_meanings[part], factor,
+                          factors->lower[part], factors->upper[part],
+                          factors->lower[part] > 1   ? "longer than simulated"
+                          : factors->upper[part] < 1 ? "shorter than simulated"
+                                                     : "as simulated, as far as these runs tell");
 }
 
 /* The simulator as a model: time_s of a run with a scale and an offset to be fitted.  The offset has
@@ -144,6 +198,7 @@ typedef struct {
   const PredictCorrection *correction;
   const PredictCorrectionTrial *best;  /* NULL: no trial found a term */
   const PredictComparison *comparison; /* NULL: nothing was left out */
+  double level;                        /* of intervals */
 } Correction;
 
 /* An undefined error is null. */
@@ -227,6 +282,71 @@ add_trial (JsonBuilder *builder, const PredictBaseModel *model, const PredictCor
   json_builder_end_object (builder);
 }
 
+static void
+add_factors (JsonBuilder *builder, const PredictFactors *factors)
+{
+  g_autoptr (GPtrArray) texts = g_ptr_array_new_with_free_func (g_free);
+
+  cli_begin_object (builder, "factors");
+  for (guint part = 0; part < factors->n; part++) {
+    cli_begin_object (builder, sim_class_names[part]);
+    cli_add_number (builder, "factor",
+                    factors->known[part] ? factors->factors[part] : (double) NAN);
+    add_error (builder, "lower",
+               isinf (factors->upper[part]) ? (double) NAN : factors->lower[part]);
+    add_error (builder, "upper", factors->upper[part]);
+    json_builder_end_object (builder);
+    g_ptr_array_add (texts, factor_text (factors, part));
+  }
+  json_builder_end_object (builder);
+  cli_add_strings (builder, "factors_meaning", texts);
+}
+
+/* The half-width of an interval, as a factor of the time or in seconds; undefined: too few points. */
+static void
+add_margin (JsonBuilder *builder, const char *name, PredictMargin margin)
+{
+  g_autofree char *key = g_strdup_printf ("%s_%s", name, margin.logarithms ? "factor" : "seconds");
+
+  add_error (builder, key, margin.logarithms ? exp (margin.margin) : margin.margin);
+}
+
+/* The share of the test points within their interval. */
+static double
+covered (const Correction *shown, PredictMargin margin)
+{
+  const PredictCandidate *chosen = &shown->comparison->candidates[shown->comparison->chosen];
+  const PredictCorrectionData *data = shown->data;
+  uint64_t n_covered = 0;
+
+  for (uint64_t point = 0; point < data->test.n; point++) {
+    double lower, upper, observed = data->test_observed[point];
+
+    predict_margin_ends (margin, chosen->test_times[point], &lower, &upper);
+    n_covered += lower <= observed && observed <= upper;
+  }
+  return data->test.n > 0 ? (double) n_covered / (double) data->test.n : (double) NAN;
+}
+
+/* How far a new time may be from the choice's and from the corrected model's. */
+static void
+add_intervals (JsonBuilder *builder, const Correction *shown)
+{
+  const PredictComparison *comparison = shown->comparison;
+  guint number = PREDICT_CANDIDATE_CASES + shown->settings->number - 1;
+  PredictMargin margin =
+      predict_comparison_margin (comparison, comparison->chosen, shown->data, shown->level);
+
+  cli_begin_object (builder, "interval");
+  cli_add_number (builder, "level", shown->level);
+  add_margin (builder, "chosen", margin);
+  add_margin (builder, "corrected",
+              predict_comparison_margin (comparison, number, shown->data, shown->level));
+  if (shown->data->test.n > 0)
+    cli_add_number (builder, "test_coverage", covered (shown, margin));
+  json_builder_end_object (builder);
+}
+
 /* Losses at points left out of the whole procedure, and where there are test points the errors there. */
 static void
 add_comparison (JsonBuilder *builder, const Correction *shown)
@@ -254,6 +374,9 @@ add_comparison (JsonBuilder *builder, const Correction *shown)
   json_builder_end_object (builder);
   cli_add_string (builder, "chosen", predict_candidate_names[comparison->chosen]);
   add_error (builder, "chosen_nested", comparison->chosen_nested);
+  add_intervals (builder, shown);
+  if (comparison->factors.n > 0)
+    add_factors (builder, &comparison->factors);
 }
 
 /* Errors before and after, the formula (infix, LaTeX, C), parameters, the count of better trials; in
@@ -322,8 +445,8 @@ correction_print (FILE *out, const Correction *shown, CliFormat format)
 }
 
 /* CSV: set, point, observed, original, corrected (empty when there is no corrected model), and of a
- * comparison the time of the chosen candidate: at points to learn from the one with the point left
- * out. */
+ * comparison the time of the chosen candidate with its interval (empty: too few points): at points to
+ * learn from the one with the point left out. */
 static void
 print_points (FILE *out, bool test, const Correction *shown)
 {
@@ -338,9 +461,12 @@ print_points (FILE *out, bool test, const Correction *shown)
   g_autofree double *original = g_new (double, points->n + 1);
   g_autofree double *corrected = g_new (double, points->n + 1);
   char a[BASE_DECIMAL_SIZE], b[BASE_DECIMAL_SIZE], c[BASE_DECIMAL_SIZE];
+  PredictMargin margin = { false, INFINITY };
 
   if (points->n == 0)
     return;
+  if (chosen != NULL)
+    margin = predict_comparison_margin (comparison, comparison->chosen, shown->data, shown->level);
   predict_values (model->time, points, given, workspace, original);
   if (best != NULL)
     predict_values (best->time, points, best->parameters, workspace, corrected);
@@ -349,9 +475,12 @@ print_points (FILE *out, bool test, const Correction *shown)
              base_decimal_print (a, observed[point]), base_decimal_print (b, original[point]),
              best && isfinite (corrected[point]) ? base_decimal_print (c, corrected[point]) : "");
     if (chosen != NULL) {
-      double time_s = test ? chosen->test_times[point] : chosen->left_out[point];
+      double lower, upper, time_s = test ? chosen->test_times[point] : chosen->left_out[point];
 
-      fprintf (out, ",%s", isfinite (time_s) ? base_decimal_print (a, time_s) : "");
+      predict_margin_ends (margin, time_s, &lower, &upper);
+      fprintf (out, ",%s,%s,%s", isfinite (time_s) ? base_decimal_print (a, time_s) : "",
+               isfinite (lower) && isfinite (upper) ? base_decimal_print (b, lower) : "",
+               isfinite (lower) && isfinite (upper) ? base_decimal_print (c, upper) : "");
     }
     fputc ('\n', out);
   }
@@ -375,6 +504,7 @@ typedef struct {
   int number, n_trials, n_threads, population, generations, n_folds;
   guint folds; /* after check_options(); 0: nothing is left out; FOLDS_BY_POINTS */
   gboolean anyway, compare;
+  double level; /* of intervals */
   gint64 seed;
   PredictOp *ops; /* of `functions`, after check_options() */
 } Options;
@@ -446,10 +576,14 @@ add_options (GOptionContext *context, Options *options)
       "How many follow the first (default: 40; paper: 100)", "N" },
     { "nested", 0, 0, G_OPTION_ARG_INT, &options->n_folds,
       "The folds of points that are left out of the whole search, each in turn, to tell its error (default: 5, or 10 of "
-      "up to 40 points; 0: none, which is as many times faster)",
+      "up to 40 points; 0: none, which is two to four times faster)",
       "N" },
     { "compare", 0, 0, G_OPTION_ARG_NONE, &options->compare,
       "Also the errors, so found, of all four cases", NULL },
+    { "interval", 0, 0, G_OPTION_ARG_DOUBLE, &options->level,
+      "The share of new times that are to be in the intervals of the chosen model, by the errors at "
+      "points left out (default: 0.9)",
+      "P" },
     { "seed", 0, 0, G_OPTION_ARG_INT64, &options->seed, "Of all that is random (default: 1)", "N" },
     { "threads", 0, 0, G_OPTION_ARG_INT, &options->n_threads,
       "Trials at a time (default: all processors); the result is the same", "N" },
@@ -560,6 +694,8 @@ check_options (Options *options, const char *train, PredictCorrectionSettings *s
     return FALSE;
   if (options->folds == 1)
     return cli_refuse (error, "--nested: 0 or at least 2 folds");
+  if (!(options->level > 0 && options->level < 1))
+    return cli_refuse (error, "--interval: must be between 0 and 1");
   if (options->compare && options->folds == 0)
     return cli_refuse (error, "--compare needs folds: not --nested 0");
   if (options->chosen != NULL && options->folds == 0)
@@ -627,7 +763,7 @@ show_stage (void *data, double share)
 }
 
 /* made[case - 1]: of the case asked for, and with --compare of all; then all is done again with folds left
- * out, which is folds times the work.  *comparison: NULL without folds. */
+ * out.  *comparison: NULL without folds. */
 static gboolean
 search (const PredictCorrectionData *data, const PredictCorrectionSettings *settings,
         const Options *options, PredictCorrection **made, PredictComparison **comparison,
@@ -648,7 +784,7 @@ search (const PredictCorrectionData *data, const PredictCorrectionSettings *sett
       continue;
     of_case.number = number;
     stage.from = stage.to;
-    stage.to += 1.0 / (n_cases * (1 + folds));
+    stage.to += 1.0 / (n_cases * (1 + folds / 5.0)); /* a fold makes a fifth of the trials */
     made[number - 1] = predict_correct (data, &of_case, show_stage, &stage, error);
     done = made[number - 1] != NULL;
   }
@@ -670,7 +806,7 @@ report (const PredictCorrectionData *data, const PredictCorrectionSettings *sett
         const Options *options, const PredictCorrection *correction,
         const PredictComparison *comparison, GError **error)
 {
-  Correction shown = { data, settings, correction, NULL, comparison };
+  Correction shown = { data, settings, correction, NULL, comparison, options->level };
   g_autoptr (CliOutfile) points = NULL;
   g_autofree char *refitted = NULL, *text = NULL;
 
@@ -683,7 +819,8 @@ report (const PredictCorrectionData *data, const PredictCorrectionSettings *sett
   if (points != NULL) {
     FILE *out = cli_outfile_stream (points);
 
-    fprintf (out, "set,point,observed,original,corrected%s\n", comparison ? ",chosen" : "");
+    fprintf (out, "set,point,observed,original,corrected%s\n",
+             comparison ? ",chosen,lower,upper" : "");
     print_points (out, false, &shown);
     print_points (out, true, &shown);
     if (!cli_outfile_commit (points, error))
@@ -773,6 +910,16 @@ prepare (Work *work, const char *train, Options *options, GError **error)
     if (!predict_base_model_add_variables (work->model, (const char *const *) features, error))
       return FALSE;
   }
+  if (options->from != NULL && options->model == NULL && !points_find_parts (&work->train) &&
+      !options->talk.quiet)
+    cli_printf (
+        stderr,
+        "hopcast: note: %s: not all measured runs have the parts of their times "
+        "(path_compute_s ...), so that these get no factors: a study with keep-path = true has "
+        "them, except of traces that are graphs\n",
+        options->from);
+  if (options->test != NULL && work->train.parts[0] != NULL && !points_find_parts (&work->test))
+    work->train.parts[0] = NULL;
   return points_bind (&work->train, work->model, error) &&
          (options->test == NULL || points_bind (&work->test, work->model, error));
 }
@@ -791,7 +938,8 @@ cli_correct (int argc, char **argv, GError **error)
                                .n_threads = G_MININT,
                                .population = G_MININT,
                                .generations = G_MININT,
-                               .n_folds = G_MININT };
+                               .n_folds = G_MININT,
+                               .level = 0.9 };
   g_auto (Work) work = { .model = NULL };
   PredictCorrectionSettings settings;
   g_autofree PredictRange *box = NULL;
@@ -810,6 +958,12 @@ cli_correct (int argc, char **argv, GError **error)
     .train_observed = work.train.observed,
     .test_observed = work.test.observed,
   };
+  if (work.train.parts[0] != NULL) {
+    data.n_parts = SIM_N_CLASSES;
+    data.part_names = part_names;
+    data.train_parts = (PredictPoints){ work.train.parts, data.train.n };
+    data.test_parts = (PredictPoints){ work.test.parts, data.test.n };
+  }
   if (!(box = points_box (&data, options.ranges, error)))
     return CLI_FAILED;
   data.box = box;

@@ -35,6 +35,8 @@ trace = a.hct;b.hct
 machine = bgq:32
 [mappings]
 mapping = ABCDET;TEDCBA;random(1);random(2);random(3);random(4)
+[runs]
+keep-path = true
 END
 "$hopcast" study run halos.study --threads 1 -q || not_ok "study" "exit status $?"
 "$hopcast" study export halos.store --format csv >runs.csv
@@ -109,6 +111,55 @@ refused "columns that lack" 1 'odd.csv lacks columns .*"y", "z"' predict lacking
 refused "an interval of a formula" 1 'a formula has no intervals' \
   predict scaled.model odd.csv --interval 0.9
 refused "neither of the two" 1 'half.csv:1:' predict half.csv odd.csv
+
+# A machine whose bandwidth, processors or latency differ stands for the measured one: the factors say
+# which it was.
+cat >ping.study <<'END'
+[study]
+name = ping
+[traces]
+trace = gen:pingpong:ranks=32,bytes=64;gen:pingpong:ranks=32,bytes=1K;gen:pingpong:ranks=32,bytes=16K;gen:pingpong:ranks=32,bytes=256K
+[machines]
+machine = bgq:32
+[mappings]
+mapping = ABCDET;random(1);random(2)
+[runs]
+keep-path = true
+END
+"$hopcast" study run ping.study --threads 1 -q || not_ok "ping study" "exit status $?"
+# slower NAME SED: the times of that machine.
+slower () {
+  "$hopcast" machine show bgq:32 | sed -e "$2" >"$1.machine"
+  sed -e "s/^name = .*/name = $1/" -e "s/^machine = .*/machine = $1.machine/" ping.study >"$1.study"
+  "$hopcast" study run "$1.study" --threads 1 -q || not_ok "study of $1" "exit status $?"
+  "$hopcast" study export "$1.store" --format csv |
+    awk -F'"' -v OFS='"' '{ for (i = 2; i <= NF; i += 2) gsub(/,/, ";", $i) } 1' |
+    awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; print "trace,mapping,measured_s"; next }
+      { gsub(/;/, ",", $c["trace"]); print $c["trace"] "," $c["mapping"] "," $c["time_s"] }' >"$1.csv"
+  small --from ping.store --measured "$1.csv" --format json
+}
+# is_factor PART LOW HIGH
+is_factor () {
+  awk -v part="\"$1\": " -v low="$2" -v high="$3" '/"factors": / { here = 1 } here && index ($0, part) { found = 1 }
+    found && /"factor": / { exit !($2 + 0 >= low && $2 + 0 <= high) } END { if (!found) exit 1 }' FS='[:,]' OFS=, out
+}
+slower slow_links 's/^bandwidth = 2 GB.s/bandwidth = 1.25 GB\/s/'
+is_factor bandwidth 1.58 1.62 && is_factor software 0.97 1.03 && is_factor latency 0.8 1.2 &&
+  grep -q 'bytes on an idle network: times 1.[56].*longer than simulated' out
+verdict $? "slower links are a factor of the bandwidth" "$(cat err out)"
+slower slow_calls 's/^\(send\|receive\)_overhead = 1.3 us/\1_overhead = 2.6 us/; s/^call_overhead = 100 ns/call_overhead = 200 ns/'
+is_factor bandwidth 0.98 1.02 && is_factor software 1.97 2.03 && is_factor latency 0.8 1.2
+verdict $? "slower processors are a factor of the software" "$(cat err out)"
+slower slow_hops 's/^hop_latency = 40 ns/hop_latency = 200 ns/; s/^\(in\|recep\)\(jec\)*tion_latency = 20 ns/\1\2tion_latency = 100 ns/'
+is_factor bandwidth 0.95 1.05 && is_factor software 0.95 1.05 && is_factor latency 4.6 5.4
+verdict $? "longer ways are a factor of the latency" "$(cat err out)"
+
+# A store without the parts says where they come from, and goes on without factors.
+sed -e 's/^name = .*/name = bare/; /^keep-path/d' ping.study >bare.study
+"$hopcast" study run bare.study --threads 1 -q || not_ok "bare study" "exit status $?"
+small --from bare.store --measured slow_links.csv --format json
+test "$status" = 0 && grep -q 'keep-path = true has them' err && ! grep -q '"factors"' out
+verdict $? "a store without the parts of the critical path" "$(cat err)"
 
 # What was measured is twice the simulated time and an offset: the term can only take the place of the
 # parameters.  It is not written, what the verdict advises is.

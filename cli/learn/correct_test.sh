@@ -74,9 +74,16 @@ correct noise.csv --model both.model --observed t --compare --trials 1 --generat
   --points noise.points --format json
 test "$status" = 0 && awk '/"nested": / { here = 1 } /"nested_test_log_rmse"/ { here = 0 }
   here && /"(base|refitted|quadratic|kriging|case_[1-4]|blend)": [0-9.e-]+,/ { n++ } END { exit n != 9 }' out &&
-  grep -q '"folds": 10' out && grep -q '"chosen": "' out && head -1 noise.points | grep -q ',chosen$' &&
-  awk -F, 'NR > 1 && !($6 > 0) { bad = 1 } END { exit bad || NR != 49 }' noise.points
+  grep -q '"folds": 10' out && grep -q '"chosen": "' out && head -1 noise.points | grep -q ',chosen,lower,upper$' &&
+  awk -F, 'NR > 1 && !($6 > $7 && $7 > 0 && $8 > $6) { bad = 1 } END { exit bad || NR != 49 }' noise.points
 verdict $? "cases, surfaces and the blend beside each other" "exit status $status" "$(cat err out)"
+# Intervals of the choice: as wide as the errors left out, of which nine tenths are within.
+awk -F, 'FNR == NR { if (sub(/.*"chosen_factor": /, "")) factor = $1 + 0; next }
+  $1 == "train" { off = log ($3 / $6); most = off > most ? off : -off > most ? -off : most
+    n++; within += $3 >= $7 && $3 <= $8; if ($8 / $6 / factor > 1.000001 || $8 / $6 / factor < 0.999999) bad = 1 }
+  END { exit bad || factor <= 1 || within / n < 0.9 || most < log (factor) / 2 }' out FS=, noise.points &&
+  grep -q '"test_coverage": [01]' out && grep -q '"level": 0.9' out
+verdict $? "intervals" "$(cat out noise.points)"
 # The error that is told of a term is that of points it was not bred by.
 awk '/"left_out"/ { left = 1 } left && /"corrected"/ { told = $2 + 0; left = 0 }
   /"nested": / { here = 1 } here && /"case_4"/ { nested = $2 + 0; here = 0 } END { exit !(told == nested && told > 0) }' out

@@ -210,8 +210,8 @@ print_choice (FILE *out, const CliTraining *training)
       g_strdup_printf ("choice: rmse%s on %u folds; the scores above choose in each split anew",
                        training->recipe->log_target ? " of logarithms" : "", choice->n_folds);
   print_section (out, heading);
-  for (guint i = 0; i < PREDICT_N_CANDIDATES; i++) {
-    const PredictCandidate *candidate = &choice->candidates[i];
+  for (guint i = 0; i < PREDICT_CHOICE_TRIALS; i++) {
+    const PredictChoiceTrial *candidate = &choice->candidates[i];
 
     fprintf (out, "  %-14s", predict_method_names[candidate->method]);
     print_number (out, candidate->error);
@@ -415,7 +415,7 @@ add_choice (JsonBuilder *builder, const PredictChoice *choice)
   if (choice == NULL)
     return;
   cli_begin_array (builder, "choice");
-  for (guint i = 0; i < PREDICT_N_CANDIDATES; i++) {
+  for (guint i = 0; i < PREDICT_CHOICE_TRIALS; i++) {
     json_builder_begin_object (builder);
     cli_add_string (builder, "method", predict_method_names[choice->candidates[i].method]);
     cli_add_number (builder, "rmse", choice->candidates[i].error);

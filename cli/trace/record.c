@@ -170,6 +170,11 @@ record_new (const CliRunResults *results)
   cli_add_number (builder, "compute_s_avg", row->compute_s_avg);
   cli_add_number (builder, "wait_s_avg", row->wait_s_avg);
   cli_add_number (builder, "wait_s_max", row->wait_s_max);
+  for (guint at = 0; at < SIM_N_CLASSES; at++) {
+    g_autofree char *name = g_strdup_printf ("path_%s_s", sim_class_names[at]);
+
+    cli_add_number (builder, name, study_row_number (row, study_row_find_field (name)));
+  }
   cli_add_integer (builder, "messages", row->messages);
   cli_add_integer (builder, "message_bytes", row->message_bytes);
   add_count (builder, row, "packets");
@@ -196,6 +201,23 @@ record_new (const CliRunResults *results)
 }
 
 /* --- As a table --- */
+
+/* What the time is made of, along the critical path. */
+static void
+print_path (FILE *out, const StudyRow *row)
+{
+  if (isnan (row->path_compute_s) || !(row->time_s > 0))
+    return;
+  fprintf (out, "  %-18s", "critical path");
+  for (guint at = 0; at < SIM_N_CLASSES; at++) {
+    g_autofree char *name = g_strdup_printf ("path_%s_s", sim_class_names[at]);
+    double part_s = study_row_number (row, study_row_find_field (name));
+
+    fprintf (out, "%s %s %.1f %%", at > 0 ? "," : "", sim_class_names[at],
+             100 * part_s / row->time_s);
+  }
+  fputc ('\n', out);
+}
 
 /* Of replicas the mean, with its 95 % interval, and the least and the most. */
 static void
@@ -305,6 +327,7 @@ print_table (FILE *out, const CliRunInputs *inputs, const CliRunResults *results
     fprintf (out, "  %-18s %14.9f s\n", "compute, average", row->compute_s_avg);
     fprintf (out, "  %-18s %14.9f s\n", "wait, average", row->wait_s_avg);
     fprintf (out, "  %-18s %14.9f s\n", "wait, maximum", row->wait_s_max);
+    print_path (out, row);
     if (results->iterations != NULL)
       print_iterations (out, results->iterations);
   }

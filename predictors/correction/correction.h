@@ -54,6 +54,11 @@ typedef struct {
   PredictPoints train, test; /* test.n may be 0 */
   const double *train_observed, *test_observed;
   const PredictRange *box; /* [variables] where the model is to be used; holds the points */
+  /* Parts that a simulated time is the sum of, for predict_compare(): their names, and as many points
+   * of columns in that order; n_parts 0: not known. */
+  guint n_parts; /* at most PREDICT_MOST_FACTORS */
+  const char *const *part_names;
+  PredictPoints train_parts, test_parts;
 } PredictCorrectionData;
 
 /* INFINITY: not defined, as at a point where the model is not. */

@@ -4,6 +4,7 @@
 #include "predictors/correction/nested.h"
 
 #include "predictors/correction/correction_private.h"
+#include "predictors/scoring/interval.h"
 #include "predictors/table/samples.h"
 
 #include <math.h>
@@ -12,9 +13,11 @@
 #define FOLD_STREAM  0x6e657374u
 #define DRAWS_STREAM 0x64726177u
 #define N_DRAWS      1000u
+#define TRIALS_SHARE 5u /* of the trials a fold makes one of so many */
 
 const char *const predict_candidate_names[PREDICT_N_CANDIDATES] = {
-  "base", "refitted", "quadratic", "kriging", "case_1", "case_2", "case_3", "case_4", "blend",
+  "base",   "refitted", "factors", "quadratic", "kriging",
+  "case_1", "case_2",   "case_3",  "case_4",    "blend",
 };
 
 /* --- Folds --- */
@@ -43,25 +46,27 @@ group_points (const PredictCorrectionData *data, uint32_t *group)
 typedef struct {
   PredictCorrectionData data;
   double *memory;
-  const double **columns;
-  uint64_t *points; /* [data.train.n] their numbers */
+  const double **columns; /* variables, parts, observed */
+  uint64_t *points;       /* [data.train.n] their numbers */
 } Part;
 
 static void
 part_init (Part *part, const PredictCorrectionData *whole, const uint32_t *fold, uint32_t number,
            bool inside)
 {
-  uint32_t n_variables = whole->model->n_variables;
+  uint32_t n_variables = whole->model->n_variables, n_columns = n_variables + whole->n_parts + 1;
   uint64_t n = 0;
 
   part->points = g_new (uint64_t, whole->train.n);
   for (uint64_t point = 0; point < whole->train.n; point++)
     if ((fold[point] == number) == inside)
       part->points[n++] = point;
-  part->memory = g_new (double, n *(n_variables + 1) + 1);
-  part->columns = g_new (const double *, n_variables + 1);
-  for (uint32_t at = 0; at <= n_variables; at++) {
-    const double *from = at < n_variables ? whole->train.columns[at] : whole->train_observed;
+  part->memory = g_new (double, n *n_columns + 1);
+  part->columns = g_new (const double *, n_columns);
+  for (uint32_t at = 0; at < n_columns; at++) {
+    const double *from = at < n_variables     ? whole->train.columns[at]
+                         : at < n_columns - 1 ? whole->train_parts.columns[at - n_variables]
+                                              : whole->train_observed;
 
     for (uint64_t point = 0; point < n; point++)
       part->memory[at * n + point] = from[part->points[point]];
@@ -70,8 +75,11 @@ part_init (Part *part, const PredictCorrectionData *whole, const uint32_t *fold,
   part->data = (PredictCorrectionData){
     .model = whole->model,
     .train = { part->columns, n },
-    .train_observed = part->columns[n_variables],
+    .train_observed = part->columns[n_columns - 1],
     .box = whole->box,
+    .n_parts = whole->n_parts,
+    .part_names = whole->part_names,
+    .train_parts = { part->columns + n_variables, n },
   };
 }
 
@@ -141,17 +149,25 @@ surface_values (PredictSurfaceKind kind, const PredictCorrectionData *data,
   return surface != NULL;
 }
 
-/* values[points->n].  known: what predict_correct() made of `data`; NULL: it is asked. */
+/* values[points->n], whose parts are parts[].  known: what predict_correct() made of `data`; NULL: it is asked. */
 static gboolean
 candidate_values (guint candidate, const PredictCorrectionData *data,
                   const PredictCorrectionSettings *settings, const PredictCorrection *known,
-                  const PredictPoints *points, double *values, GError **error)
+                  const PredictPoints *points, const PredictPoints *parts, double *values,
+                  GError **error)
 {
   PredictCorrectionSettings of_case = *settings;
   g_autoptr (PredictCorrection) made = NULL;
   g_autofree double *parameters = NULL;
   const PredictExpression *time;
 
+  if (candidate == PREDICT_CANDIDATE_FACTORS) {
+    PredictFactors factors = predict_factors_fit (&data->train_parts, data->n_parts,
+                                                  data->train_observed, settings->loss);
+
+    predict_factors_values (&factors, parts, values);
+    return TRUE;
+  }
   if (candidate == PREDICT_CANDIDATE_QUADRATIC)
     return surface_values (PREDICT_SURFACE_QUADRATIC, data, points, values, error);
   if (candidate == PREDICT_CANDIDATE_KRIGING)
@@ -355,27 +371,49 @@ loss_of_choice (const PredictComparison *comparison, double *const *parts, uint6
 /* --- The comparison --- */
 
 typedef struct {
-  PredictProgress progress;
-  void *data;
-  guint n_done, n;
-} Steps;
+  PredictComparison *comparison;
+  const PredictCorrectionData *data;
+  PredictCorrectionSettings settings; /* of one fold */
+  const uint32_t *fold;               /* [n] */
+  GError **errors;                    /* [n_folds] */
+} Folds;
 
+/* All candidates, learned without a fold, at its points. */
 static void
-step (Steps *steps)
+make_fold (void *data, guint number)
 {
-  if (steps->progress != NULL)
-    steps->progress (steps->data, (double) ++steps->n_done / steps->n);
+  Folds *folds = data;
+  g_auto (Part) others = { .memory = NULL }, inside = { .memory = NULL };
+  g_autofree double *values = g_new (double, folds->data->train.n);
+
+  part_init (&others, folds->data, folds->fold, number, false);
+  part_init (&inside, folds->data, folds->fold, number, true);
+  for (guint candidate = 0; candidate < PREDICT_CANDIDATE_BLEND; candidate++) {
+    if (!is_compared (folds->comparison, candidate))
+      continue;
+    if (!candidate_values (candidate, &others.data, &folds->settings, NULL, &inside.data.train,
+                           &inside.data.train_parts, values, &folds->errors[number]))
+      return;
+    for (uint64_t at = 0; at < inside.data.train.n; at++)
+      folds->comparison->candidates[candidate].left_out[inside.points[at]] = values[at];
+  }
 }
 
-/* fold[n]: where each point is left out. */
+/* fold[n]: where each point is left out.  Folds are made side by side, each with fewer trials than are
+ * made of all points: a search that is shorter finds a term that is the same or worse, so that the
+ * error of a term is not told too small. */
 static gboolean
 leave_out (PredictComparison *comparison, const PredictCorrectionData *data,
-           const PredictCorrectionSettings *settings, uint32_t *fold, Steps *steps, GError **error)
+           const PredictCorrectionSettings *settings, uint32_t *fold, PredictProgress progress,
+           void *progress_data, GError **error)
 {
   uint64_t n = data->train.n;
   g_autofree uint32_t *group = g_new (uint32_t, n);
-  g_autofree double *values = g_new (double, n);
   BaseRandom random = base_random_stream (settings->seed, FOLD_STREAM);
+  const PredictWorkShare all = { progress, progress_data, 0, 1 };
+  Folds folds = { comparison, data, *settings, fold, NULL };
+  g_autofree GError **errors = NULL;
+  gboolean done = TRUE;
   uint32_t n_groups = group_points (data, group);
 
   /* One group: the model has no variable that varies, and points are all the folds that there are. */
@@ -384,23 +422,18 @@ leave_out (PredictComparison *comparison, const PredictCorrectionData *data,
   n_groups = n_groups < 2 ? (uint32_t) n : n_groups;
   comparison->n_folds = MIN (comparison->n_folds, n_groups);
   predict_split_deal (&random, group, n, n_groups, comparison->n_folds, fold);
-  for (uint32_t number = 0; number < comparison->n_folds; number++) {
-    g_auto (Part) others = { .memory = NULL }, inside = { .memory = NULL };
-
-    part_init (&others, data, fold, number, false);
-    part_init (&inside, data, fold, number, true);
-    for (guint candidate = 0; candidate < PREDICT_CANDIDATE_BLEND; candidate++) {
-      if (!is_compared (comparison, candidate))
-        continue;
-      if (!candidate_values (candidate, &others.data, settings, NULL, &inside.data.train, values,
-                             error))
-        return FALSE;
-      for (uint64_t at = 0; at < inside.data.train.n; at++)
-        comparison->candidates[candidate].left_out[inside.points[at]] = values[at];
-      step (steps);
+  folds.errors = errors = g_new0 (GError *, comparison->n_folds);
+  folds.settings.n_threads = 1;
+  folds.settings.n_trials = (settings->n_trials + TRIALS_SHARE - 1) / TRIALS_SHARE;
+  predict_work (make_fold, &folds, comparison->n_folds, settings->n_threads, &all);
+  for (uint32_t number = 0; number < comparison->n_folds; number++)
+    if (errors[number] != NULL) { /* the first counts */
+      if (done)
+        g_propagate_error (error, g_steal_pointer (&errors[number]));
+      g_clear_error (&errors[number]);
+      done = FALSE;
     }
-  }
-  return TRUE;
+  return done;
 }
 
 /* With all points, at the test points. */
@@ -419,7 +452,8 @@ at_test_points (PredictComparison *comparison, const PredictCorrectionData *data
     if (!is_compared (comparison, at) || n == 0)
       continue;
     candidate->test_times = g_new (double, n);
-    if (!candidate_values (at, data, settings, known, &data->test, candidate->test_times, error))
+    if (!candidate_values (at, data, settings, known, &data->test, &data->test_parts,
+                           candidate->test_times, error))
       return FALSE;
   }
   return TRUE;
@@ -435,7 +469,6 @@ predict_compare (const PredictCorrectionData *data, const PredictCorrectionSetti
   g_autofree double *memory = g_new (double, n *PREDICT_N_CANDIDATES);
   g_autofree uint32_t *once = g_new (uint32_t, n), *fold = g_new (uint32_t, n);
   double *parts[PREDICT_N_CANDIDATES];
-  Steps steps = { progress, progress_data, 0, 0 };
 
   g_assert (n_folds >= 2 && n >= 3);
   comparison->n_folds = n_folds;
@@ -444,17 +477,18 @@ predict_compare (const PredictCorrectionData *data, const PredictCorrectionSetti
 
     candidate->nested = (double) NAN;
     candidate->test = (PredictErrors){ NAN, NAN, NAN };
-    if (at == PREDICT_CANDIDATE_BLEND)
+    if (at == PREDICT_CANDIDATE_BLEND || (at == PREDICT_CANDIDATE_FACTORS && data->n_parts == 0))
       continue;
-    if (at < PREDICT_CANDIDATE_CASES || corrections[at - PREDICT_CANDIDATE_CASES] != NULL) {
+    if (at < PREDICT_CANDIDATE_CASES || corrections[at - PREDICT_CANDIDATE_CASES] != NULL)
       candidate->left_out = g_new (double, n);
-      steps.n += n_folds;
-    }
   }
-  if (!leave_out (comparison, data, settings, fold, &steps, error) ||
+  if (!leave_out (comparison, data, settings, fold, progress, progress_data, error) ||
       !at_test_points (comparison, data, settings, corrections, error))
     return NULL;
   add_blend (comparison, data, fold);
+  if (data->n_parts > 0)
+    comparison->factors = predict_factors_fit (&data->train_parts, data->n_parts,
+                                               data->train_observed, settings->loss);
   for (uint64_t point = 0; point < n; point++)
     once[point] = 1;
   for (guint at = 0; at < PREDICT_N_CANDIDATES; at++) {
@@ -499,6 +533,7 @@ predict_comparison_review (const PredictComparison *comparison, guint number,
   double base = comparison->candidates[PREDICT_CANDIDATE_BASE].nested;
   double refitted = comparison->candidates[PREDICT_CANDIDATE_REFITTED].nested;
   double term = comparison->candidates[PREDICT_CANDIDATE_CASES + number - 1].nested;
+  double factors = comparison->candidates[PREDICT_CANDIDATE_FACTORS].nested;
   const char *because = NULL;
 
   correction->base_folds = base;
@@ -508,6 +543,11 @@ predict_comparison_review (const PredictComparison *comparison, guint number,
   if (correction->verdict == PREDICT_TAKE_TERM && !(term < fmin (base, refitted))) {
     because = "at points that neither the search nor its choice saw, the term is not better than "
               "the model without it";
+    correction->verdict = PREDICT_TAKE_REFITTED;
+  }
+  if (correction->verdict == PREDICT_TAKE_TERM && comparison->factors.n > 0 && factors <= term) {
+    because = "at points that neither the search nor its choice saw, the term is not better than a "
+              "factor for each part of the time";
     correction->verdict = PREDICT_TAKE_REFITTED;
   }
   if (correction->verdict == PREDICT_TAKE_REFITTED && !(refitted < base)) {
@@ -520,6 +560,47 @@ predict_comparison_review (const PredictComparison *comparison, guint number,
     return;
   g_free (correction->reason);
   correction->reason = g_strdup (because);
+}
+
+/* --- Intervals --- */
+
+PredictMargin
+predict_comparison_margin (const PredictComparison *comparison, guint candidate,
+                           const PredictCorrectionData *data, double level)
+{
+  uint64_t n = data->train.n;
+  const double *left_out = comparison->candidates[candidate].left_out;
+  g_autofree double *memory = g_new (double, 3 * n), *deviation = g_new0 (double, n);
+  g_autofree uint32_t *group = g_new (uint32_t, n);
+  double *observed = memory, *predicted = memory + n;
+  PredictMargin margin = { true, INFINITY };
+  uint32_t n_groups = group_points (data, group);
+  PredictInterval interval;
+
+  for (uint64_t point = 0; point < n; point++)
+    margin.logarithms = margin.logarithms && data->train_observed[point] > 0 && left_out[point] > 0;
+  for (uint64_t point = 0; point < n; point++) {
+    double from = data->train_observed[point], to = left_out[point];
+
+    observed[point] = margin.logarithms ? log (from) : from;
+    predicted[point] = margin.logarithms ? log (to) : to;
+    if (!isfinite (predicted[point]))
+      return margin;
+    if (n_groups < 2) /* no variable varies: each point is one */
+      group[point] = (uint32_t) point;
+  }
+  interval = predict_interval_calibrate (observed, predicted, deviation, group, n,
+                                         n_groups < 2 ? (uint32_t) n : n_groups);
+  margin.margin = predict_interval_half_width (&interval, level, NAN, 0, 0);
+  predict_interval_clear (&interval);
+  return margin;
+}
+
+void
+predict_margin_ends (PredictMargin margin, double predicted, double *lower, double *upper)
+{
+  *lower = margin.logarithms ? predicted * exp (-margin.margin) : predicted - margin.margin;
+  *upper = margin.logarithms ? predicted * exp (margin.margin) : predicted + margin.margin;
 }
 
 /* --- The choice as a model file --- */
@@ -563,6 +644,20 @@ define_candidate (guint candidate, const PredictCorrectionData *data,
       predict_surface_text (surface, model->names.variables, name, text);
     return surface != NULL;
   }
+  if (candidate == PREDICT_CANDIDATE_FACTORS) {
+    PredictFactors factors = predict_factors_fit (&data->train_parts, data->n_parts,
+                                                  data->train_observed, settings->loss);
+
+    g_string_append_printf (text, "%s =", name);
+    for (guint part = 0; part < data->n_parts; part++) {
+      g_autofree char *factor = predict_number_text (factors.factors[part]);
+
+      g_string_append_printf (text, "%s %s*%s", part > 0 ? " +" : "", factor,
+                              data->part_names[part]);
+    }
+    g_string_append_c (text, '\n');
+    return TRUE;
+  }
   numbers = predict_expression_copy (formula_of (candidate, data, settings, made, &parameters));
   for (uint32_t at = 0; at < numbers->n; at++)
     if (numbers->steps[at].op == PREDICT_OP_PARAMETER)
@@ -589,6 +684,11 @@ predict_comparison_text (const PredictComparison *comparison, const PredictCorre
     logarithms = logarithms && data->train_observed[point] > 0;
   for (uint32_t at = 0; at < model->n_variables; at++)
     g_string_append_printf (text, "variable %s\n", model->names.variables[at]);
+  if (blend ? comparison->weights[PREDICT_CANDIDATE_FACTORS] > 0
+            : comparison->chosen == PREDICT_CANDIDATE_FACTORS)
+    for (guint part = 0; part < data->n_parts; part++)
+      if (!g_strv_contains (model->names.variables, data->part_names[part]))
+        g_string_append_printf (text, "variable %s\n", data->part_names[part]);
   for (guint at = 0; at < PREDICT_CANDIDATE_BLEND; at++) {
     g_autofree char *weight = predict_number_text (comparison->weights[at]);
     const char *name = predict_candidate_names[at];

@@ -8,8 +8,8 @@
  * of a term as all points made it and promises too little error.  Points with the same variables
  * are in the same fold.
  *
- * In this way all candidates are judged alike: the model as it was, refitted, the two surfaces
- * (surface.h), a term of any case, and a blend of all but the first: the geometric mean of their times
+ * In this way all candidates are judged alike: the model as it was, refitted, the parts of a simulated
+ * time with a factor each (factors.h; where they are known), the two surfaces (surface.h), a term of any case, and a blend of all but the first: the geometric mean of their times
  * with weights that fit the times left out (Breiman, Stacked regressions, 1996), found without the fold
  * that is predicted.  The blend is chosen, unless another one's loss is less by more than chance.  That choice saw all
  * points; what it costs is found by drawing points with repetition: the choice is made by those drawn
@@ -17,6 +17,7 @@
 #pragma once
 
 #include "predictors/correction/correction.h"
+#include "predictors/correction/factors.h"
 #include "predictors/correction/surface.h"
 
 #define PREDICT_N_CASES 4u
@@ -24,6 +25,7 @@
 typedef enum {
   PREDICT_CANDIDATE_BASE,
   PREDICT_CANDIDATE_REFITTED,
+  PREDICT_CANDIDATE_FACTORS,
   PREDICT_CANDIDATE_QUADRATIC,
   PREDICT_CANDIDATE_KRIGING,
   PREDICT_CANDIDATE_CASES, /* the first of PREDICT_N_CASES */
@@ -31,7 +33,7 @@ typedef enum {
   PREDICT_N_CANDIDATES
 } PredictCandidateKind;
 
-/* "base", "refitted", "quadratic", "kriging", "case_1" ... "case_4", "blend". */
+/* "base", "refitted", "factors", "quadratic", "kriging", "case_1" ... "case_4", "blend". */
 extern const char *const predict_candidate_names[PREDICT_N_CANDIDATES];
 
 typedef struct {
@@ -46,7 +48,8 @@ typedef struct {
   double weights[PREDICT_CANDIDATE_BLEND]; /* of the blend; they are not negative and sum to 1 */
   guint n_folds;
   PredictCandidateKind chosen;
-  double chosen_nested; /* with the cost of the choice */
+  double chosen_nested;   /* with the cost of the choice */
+  PredictFactors factors; /* learned from all points; n 0: the parts are not known */
 } PredictComparison;
 
 /* corrections[]: of the cases that are compared, what predict_correct() made of all points; NULL: not
@@ -61,8 +64,23 @@ predict_compare (const PredictCorrectionData *data, const PredictCorrectionSetti
 void predict_comparison_free (PredictComparison *comparison);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (PredictComparison, predict_comparison_free)
 
+/* How far a new time may be from the one that a candidate predicts: with the chance `level`, if it is
+ * like those learned from, |log (observed / predicted)| is at most `margin`, or |observed - predicted|
+ * where a time was not positive.  Conformal, of the times left out (scoring/interval.h): of points that
+ * are the same one counts.  INFINITY: too few points for the level, or no value at one. */
+typedef struct {
+  bool logarithms;
+  double margin;
+} PredictMargin;
+
+PredictMargin predict_comparison_margin (const PredictComparison *comparison, guint candidate,
+                                         const PredictCorrectionData *data, double level);
+/* The ends of the interval of a predicted time. */
+void predict_margin_ends (PredictMargin margin, double predicted, double *lower, double *upper);
+
 /* The verdict of a correction of case `number`, looked at again: its losses of points left out become the nested
- * ones, and a term or a refitted model that is not better by them is not taken. */
+ * ones, and a term or a refitted model that is not better by them is not taken; nor is a term that is not
+ * better than the factors. */
 void predict_comparison_review (const PredictComparison *comparison, guint number,
                                 PredictCorrection *correction);
 

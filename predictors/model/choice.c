@@ -37,9 +37,9 @@ predict_choose (const PredictSamples *samples, const PredictSettings *settings,
                 PredictMethod *method, PredictChoice *choice, PredictProgress progress,
                 void *progress_data, GError **error)
 {
-  static const PredictMethod methods[PREDICT_N_CANDIDATES] = { PREDICT_MEAN, PREDICT_LINEAR,
-                                                               PREDICT_EXTRA_TREES, PREDICT_FOREST,
-                                                               PREDICT_BOOSTING };
+  static const PredictMethod methods[PREDICT_CHOICE_TRIALS] = { PREDICT_MEAN, PREDICT_LINEAR,
+                                                                PREDICT_EXTRA_TREES, PREDICT_FOREST,
+                                                                PREDICT_BOOSTING };
   uint32_t n = (uint32_t) samples->n_samples;
   uint32_t n_groups = samples->group != NULL ? samples->n_groups : n;
   g_autofree uint32_t *alone = samples->group == NULL ? g_new (uint32_t, n) : NULL;
@@ -53,16 +53,16 @@ predict_choose (const PredictSamples *samples, const PredictSettings *settings,
   *choice = (PredictChoice){ .n_folds = n_groups < 2 ? 0 : trial.folds };
   for (uint32_t i = 0; alone != NULL && i < n; i++)
     alone[i] = i;
-  for (guint i = 0; i < PREDICT_N_CANDIDATES; i++) {
-    PredictWorkShare share = { progress, progress_data, (double) i / PREDICT_N_CANDIDATES,
-                               (i + 1.0) / PREDICT_N_CANDIDATES };
+  for (guint i = 0; i < PREDICT_CHOICE_TRIALS; i++) {
+    PredictWorkShare share = { progress, progress_data, (double) i / PREDICT_CHOICE_TRIALS,
+                               (i + 1.0) / PREDICT_CHOICE_TRIALS };
     PredictSettings own = predict_settings_default (methods[i]);
     g_auto (PredictEvaluation) evaluation = { 0 };
     g_autoptr (GError) trouble = NULL;
 
     own.seed = settings->seed;
     own.threads = settings->threads;
-    choice->candidates[i] = (PredictCandidate){ methods[i], NAN };
+    choice->candidates[i] = (PredictChoiceTrial){ methods[i], NAN };
     if (choice->n_folds == 0)
       continue;
     if (!predict_evaluate (samples, alone != NULL ? alone : samples->group, n_groups, &own, &trial,

@@ -9,14 +9,14 @@ typedef struct {
   PredictMethod method;
   double
       error; /* root of the mean squared error over the folds, in the unit of y; NaN: it cannot be fitted */
-} PredictCandidate;
+} PredictChoiceTrial;
 
-#define PREDICT_N_CANDIDATES 5
+#define PREDICT_CHOICE_TRIALS 5
 
 /* Plain methods first. */
 typedef struct {
   guint n_folds; /* 0: a single group, nothing was compared */
-  PredictCandidate candidates[PREDICT_N_CANDIDATES];
+  PredictChoiceTrial candidates[PREDICT_CHOICE_TRIALS];
 } PredictChoice;
 
 /* Chooses among mean, linear, extra-trees, forest and boosting, each with its defaults, by the error on folds

@@ -46,7 +46,7 @@ write_spread (const PredictSpread *spread, const char *name, JsonBuilder *builde
 }
 
 static void
-write_errors (const PredictErrors *errors, JsonBuilder *builder)
+write_errors (const PredictIntervalScores *errors, JsonBuilder *builder)
 {
   base_json_add_integer (builder, "samples", (int64_t) errors->of);
   base_json_add_integer (builder, "groups", (int64_t) errors->groups);
@@ -188,7 +188,7 @@ read_evaluation (JsonObject *root, PredictModel *model, GError **error)
 
 /* Scores ascend from 0, and are there when there were samples. */
 static gboolean
-read_errors (JsonObject *from, PredictErrors *errors, GError **error)
+read_errors (JsonObject *from, PredictIntervalScores *errors, GError **error)
 {
   JsonArray *scores = base_json_array (from, "scores", error);
   double last = 0;
@@ -236,7 +236,7 @@ read_interval (JsonObject *root, PredictInterval *interval, GError **error)
     return base_json_fail ("classes", "one more than edges", error);
   if (interval->range < 0)
     return base_json_fail ("range", "a number from 0", error);
-  interval->classes = g_new0 (PredictErrors, n_classes);
+  interval->classes = g_new0 (PredictIntervalScores, n_classes);
   interval->edges = g_new0 (double, n_classes);
   interval->n_classes = n_classes;
   if (n_classes > 0 && !base_json_numbers (from, "edges", n_classes - 1, interval->edges, error))

@@ -56,10 +56,11 @@ count_groups (const Calibration *calibration, uint64_t first, uint64_t end)
   return groups;
 }
 
-static PredictErrors
+static PredictIntervalScores
 score_places (const Calibration *calibration, uint64_t first, uint64_t end)
 {
-  PredictErrors errors = { .of = end - first, .groups = count_groups (calibration, first, end) };
+  PredictIntervalScores errors = { .of = end - first,
+                                   .groups = count_groups (calibration, first, end) };
   g_autofree double *scores = g_new (double, errors.of);
 
   for (uint64_t i = 0; i < errors.of; i++) {
@@ -145,7 +146,7 @@ predict_interval_calibrate (const double *observed, const double *predicted,
   if (interval.n_classes == 0)
     return interval;
   interval.edges = g_new (double, interval.n_classes - 1);
-  interval.classes = g_new (PredictErrors, interval.n_classes);
+  interval.classes = g_new (PredictIntervalScores, interval.n_classes);
   for (uint32_t k = 0; k < interval.n_classes; k++) {
     uint64_t begin = class_begin (&calibration, k, interval.n_classes);
 
@@ -170,7 +171,7 @@ predict_interval_clear (PredictInterval *interval)
 
 /* By the errors of some samples; infinite when their groups are too few. */
 static double
-half_width_by (const PredictErrors *errors, double level, double deviation)
+half_width_by (const PredictIntervalScores *errors, double level, double deviation)
 {
   double groups = (double) errors->groups, share;
   uint64_t rank, k;
@@ -191,7 +192,7 @@ predict_interval_half_width (const PredictInterval *interval, double level, doub
 {
   double half = INFINITY;
 
-  if (interval->n_classes > 0) {
+  if (interval->n_classes > 0 && !isnan (predicted)) {
     uint32_t class = 0;
 
     while (class + 1 < interval->n_classes && predicted >= interval->edges[class])

@@ -34,18 +34,18 @@ typedef struct {
   double *scores; /* [n] ascending; all of them up to 1,000 samples, else evenly spaced quantiles */
   double floor;   /* added to deviations, for where all trees agree; > 0 unless all errors
                       are 0 */
-} PredictErrors;
+} PredictIntervalScores;
 
 #define PREDICT_MAX_CLASSES  100u
 #define PREDICT_CLASS_GROUPS 20u
 
 typedef struct {
-  PredictErrors all;
+  PredictIntervalScores all;
   uint32_t n_classes; /* 0: too few samples for more than one */
   double *edges;      /* [n_classes - 1] rising: class k has the predictions from edges[k - 1] to
                             below edges[k] */
-  PredictErrors *classes; /* [n_classes] */
-  double range;           /* largest - smallest target; NaN: not known */
+  PredictIntervalScores *classes; /* [n_classes] */
+  double range;                   /* largest - smallest target; NaN: not known */
 } PredictInterval;
 
 /* Scores of n samples; predicted[i] NaN: not calibrated on.  group[n] < n_groups. */
@@ -56,6 +56,7 @@ void predict_interval_clear (PredictInterval *interval);
 
 /* Half the width of the interval at `level` (0 < level < 1) of a prediction with this deviation, of
  * a sample that is outside of the range of some feature by this share of it (0: of none).
+ * predicted NaN: of all classes together.
  * When the groups of the class are too few for the level, ceil ((groups + 1) level) > groups, that
  * of all classes; infinite when those are too few, or when it is outside and the range is not known. */
 double predict_interval_half_width (const PredictInterval *interval, double level, double predicted,

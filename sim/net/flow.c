@@ -29,145 +29,13 @@
 #include "sim/counters.h"
 #include "sim/net/flow_simgrid.h"
 #include "sim/net/load.h"
+#include "sim/net/message_cost.h"
 #include "sim/node/memory.h"
 
 #include <dlfcn.h>
 #include <math.h>
 
-/* --- Bytes and latencies of a message ---
- *
- * All that happens to a message before and after its bytes flow. */
-
-/* Bytes on each link of a torus: whole packets with headers and trailers, the
- * last one filled up to a chunk.  An empty payload is still one packet. */
-static uint64_t
-packets_bytes (const TopoParameters *parameters, uint64_t payload_bytes)
-{
-  uint64_t packet = parameters->packet.payload_bytes, chunk = parameters->packet.chunk_bytes;
-  uint64_t n_packets = payload_bytes == 0 ? 1 : (payload_bytes + packet - 1) / packet;
-  uint64_t last = payload_bytes - (n_packets - 1) * packet;
-
-  return n_packets * (parameters->packet.header_bytes + parameters->packet.trailer_bytes) +
-         (n_packets - 1) * packet + (last + chunk - 1) / chunk * chunk;
-}
-
-/* Packets of one MTU each; an RDMA write says in its first one where it goes
- * (infiniband.md section A1). */
-static uint64_t
-fabric_bytes (const TopoParameters *parameters, uint64_t payload_bytes, bool rdma)
-{
-  uint64_t mtu = parameters->ib.mtu_bytes;
-  uint64_t n_packets = payload_bytes == 0 ? 1 : (payload_bytes + mtu - 1) / mtu;
-
-  return payload_bytes + n_packets * (parameters->ib.header_bytes + parameters->ib.framing_bytes) +
-         (rdma ? parameters->ib.rdma_header_bytes : 0);
-}
-
-/* The packets that the packet network would make of a message: bgq.md
- * sections 3.3 and 4.  Long eager messages have their envelope in a packet of
- * its own; a remote get carries descriptors of 64 bytes; software's own
- * packets two words beside the envelope (guess). */
-static uint64_t
-message_bytes (const TopoParameters *parameters, const SimMessage *message)
-{
-  uint64_t envelope = parameters->mpi.envelope_bytes;
-
-  switch ((SimMessageKind) message->kind) {
-  case SIM_MESSAGE_CONTROL:
-    if (parameters->family == TOPO_FAMILY_FABRIC)
-      return fabric_bytes (parameters, message->software_bytes, false);
-    return packets_bytes (parameters, envelope + SIM_CONTROL_WORDS_BYTES);
-  case SIM_MESSAGE_REMOTE_GET:
-    return packets_bytes (parameters, SIM_DESCRIPTOR_BYTES * MAX (1u, message->descriptors));
-  case SIM_MESSAGE_DATA:
-  case SIM_MESSAGE_DIRECT: return packets_bytes (parameters, message->bytes);
-  case SIM_MESSAGE_EAGER:
-    if (message->bytes + envelope <= parameters->packet.payload_bytes)
-      return packets_bytes (parameters, message->bytes + envelope);
-    return packets_bytes (parameters, envelope) + packets_bytes (parameters, message->bytes);
-  case SIM_MESSAGE_SEND:
-    return fabric_bytes (parameters, message->bytes + message->software_bytes, false);
-  case SIM_MESSAGE_WRITE:
-  case SIM_MESSAGE_READ: return fabric_bytes (parameters, message->bytes, true);
-  }
-  g_assert_not_reached ();
-}
-
-/* Cables, and the switches between them. */
-static int64_t
-fabric_way_ps (const TopoMachine *machine, const uint32_t *links, uint32_t n_links)
-{
-  int64_t latency_ps = (n_links - 1) * machine->parameters.switches.latency_ps;
-
-  for (uint32_t at = 0; at < n_links; at++)
-    latency_ps += topo_machine_cable_latency_ps (machine, links[at]);
-  return latency_ps;
-}
-
-static double
-ps_of (uint64_t bytes, uint64_t bandwidth_Bps)
-{
-  return (double) bytes * 1e12 / (double) bandwidth_Bps;
-}
-
-/* A packet is wholly read before it is sent, and wholly received before it is
- * written (infiniband.md section A5): what one packet takes from memory to
- * memory, less what a flow takes for it, which is on the slowest of bus and
- * link only.  Of a message of one packet the flow then ends when it does. */
-static int64_t
-fabric_fill_ps (const TopoParameters *parameters, const TopoPort *port, const SimMessage *message,
-                bool is_inline)
-{
-  uint64_t headers_bytes = parameters->ib.header_bytes + parameters->ib.framing_bytes;
-  uint64_t packet_bytes =
-      MIN (message->bytes + message->software_bytes, (uint64_t) parameters->ib.mtu_bytes);
-  uint64_t wire_bytes = packet_bytes + headers_bytes +
-                        (message->kind == SIM_MESSAGE_WRITE ? parameters->ib.rdma_header_bytes : 0);
-  double bus_ps = ps_of (packet_bytes, parameters->hca.pcie_bandwidth_Bps);
-  double link_ps =
-      ps_of (wire_bytes, topo_link_bandwidth_Bps (port->lanes, (TopoSpeed) port->speed));
-  double flow_bus_ps = (double) wire_bytes *
-                       ps_of (parameters->ib.mtu_bytes, parameters->hca.pcie_bandwidth_Bps) /
-                       (double) (parameters->ib.mtu_bytes + headers_bytes);
-
-  return (int64_t) ((is_inline ? 1 : 2) * bus_ps + link_ps - MAX (flow_bus_ps, link_ps));
-}
-
-static uint32_t
-links_of (const RoutePaths *paths, const TopoMapping *mapping, uint32_t from_rank, uint32_t to_rank,
-          uint32_t *links)
-{
-  return route_paths_links (paths, mapping->node[from_rank], mapping->node[to_rank],
-                            route_paths_turn (paths, mapping, from_rank, to_rank), links);
-}
-
-/* From its posting to the flow of its bytes: all latencies of the way; links
- * has room for longest_links of the paths. */
-static int64_t
-start_latency_ps (const RoutePaths *paths, const TopoMapping *mapping, const SimMessage *message,
-                  uint32_t *links)
-{
-  const TopoMachine *machine = paths->machine;
-  const TopoParameters *parameters = &machine->parameters;
-  uint32_t n_links =
-      links_of (paths, mapping, message->source_rank, message->destination_rank, links);
-  int64_t latency_ps;
-
-  if (paths->tables != NULL) {
-    /* The adapter fetches what did not come with the work request. */
-    bool is_inline = message->bytes + message->software_bytes <= parameters->hca.inline_bytes;
-
-    return parameters->hca.send_latency_ps + (is_inline ? 0 : parameters->hca.read_latency_ps) +
-           fabric_fill_ps (parameters, &machine->fabric->ports[links[0]], message, is_inline) +
-           fabric_way_ps (machine, links, n_links);
-  }
-  /* Descriptor to the decision of the last router. */
-  latency_ps = parameters->messaging.injection_latency_ps;
-  for (uint32_t at = 0, n_ports = topo_shape_ports (&machine->shape); at < n_links; at++)
-    latency_ps += parameters->link.hop_latency_ps +
-                  topo_machine_extra_latency_ps (machine, links[at] / n_ports, links[at] % n_ports);
-  return latency_ps;
-}
+/* --- Acknowledgements --- */
 
 /* Fabrics: from the last byte to the sender's software, by way of the
  * acknowledgement. */
@@ -177,9 +45,9 @@ acknowledgement_ps (const RoutePaths *paths, const TopoMapping *mapping, const S
 {
   const TopoParameters *parameters = &paths->machine->parameters;
   uint32_t n_links =
-      links_of (paths, mapping, message->destination_rank, message->source_rank, links);
+      sim_message_links (paths, mapping, message->destination_rank, message->source_rank, links);
 
-  return fabric_way_ps (paths->machine, links, n_links) + parameters->hca.receive_latency_ps;
+  return sim_message_way_ps (paths->machine, links, n_links) + parameters->hca.receive_latency_ps;
 }
 
 /* --- The solver --- */
@@ -417,7 +285,7 @@ message_post (Flow *flow, uint32_t slot)
   message_ends (flow, message, &from, &to);
   at_ps = MAX (flow->now_ps, flow->adapter_free_ps[from]);
   flow->adapter_free_ps[from] = at_ps + flow->machine->parameters.hca.message_gap_ps;
-  at_ps += start_latency_ps (flow->paths, flow->mapping, message, flow->path);
+  at_ps += sim_message_start_ps (flow->paths, flow->mapping, message, flow->path);
   queue_push (&flow->queue,
               (FlowEvent){ .at_ps = at_ps, .kind = FLOW_EVENT_START, .target = slot });
 }
@@ -448,8 +316,8 @@ message_start (Flow *flow, uint32_t slot)
   const TopoParameters *parameters = &flow->machine->parameters;
   SimMessage message = flow->slots[slot].message;
   uint32_t from, to, *links = flow->path + 1;
-  uint32_t n_links =
-      links_of (flow->paths, flow->mapping, message.source_rank, message.destination_rank, links);
+  uint32_t n_links = sim_message_links (flow->paths, flow->mapping, message.source_rank,
+                                        message.destination_rank, links);
 
   message_ends (flow, &message, &from, &to);
   if (flow->paths->tables != NULL) {
@@ -457,16 +325,17 @@ message_start (Flow *flow, uint32_t slot)
 
     flow->path[0] = bus_link (tables->fabric, tables->destination_port[from], false);
     links[n_links] = bus_link (tables->fabric, tables->destination_port[to], true);
-    part_start (flow, slot, flow->path, n_links + 2, message_bytes (parameters, &message));
+    part_start (flow, slot, flow->path, n_links + 2, sim_message_wire_bytes (parameters, &message));
   } else if (message.kind == SIM_MESSAGE_DATA &&
              route_pami_e_split (flow->machine, from, to, message.bytes)) {
     uint64_t half = message.bytes / 2;
 
-    part_start (flow, slot, links, n_links, packets_bytes (parameters, half));
+    part_start (flow, slot, links, n_links, sim_message_packets_bytes (parameters, half));
     n_links = other_e_links (flow, from, to, links);
-    part_start (flow, slot, links, n_links, packets_bytes (parameters, message.bytes - half));
+    part_start (flow, slot, links, n_links,
+                sim_message_packets_bytes (parameters, message.bytes - half));
   } else
-    part_start (flow, slot, links, n_links, message_bytes (parameters, &message));
+    part_start (flow, slot, links, n_links, sim_message_wire_bytes (parameters, &message));
 }
 
 /* --- The scheduler --- */
@@ -579,7 +448,7 @@ flow_send (SimNetwork *network, const SimMessage *message, int64_t at_ps)
                                          flow->mapping->node[message->destination_rank]);
   count_message (flow, message);
   if (flow->paths->tables == NULL) {
-    event.at_ps += start_latency_ps (flow->paths, flow->mapping, message, flow->path);
+    event.at_ps += sim_message_start_ps (flow->paths, flow->mapping, message, flow->path);
     event.kind = FLOW_EVENT_START;
   }
   event.target = slot_take (flow, message);

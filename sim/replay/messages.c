@@ -8,7 +8,7 @@
  * torus, but copies within a node, adaptive switches and the flow network do
  * not, so envelopes are numbered per pair of ranks and those that come early
  * are kept back. */
-#include "sim/replay/replay_private.h"
+#include "sim/replay/critical.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -29,16 +29,19 @@ sim_transfers_new (uint32_t n_views)
 void
 sim_transfers_free (SimTransferTable *table)
 {
-  for (uint32_t segment = 0; segment < table->n_segments; segment++)
+  for (uint32_t segment = 0; segment < table->n_segments; segment++) {
     free (table->segment[segment]);
+    g_free (table->path[segment]);
+  }
   sim_records_free (table->given_back);
   g_free (table);
 }
 
 /* A small run needs a part of its first segment only, so that this one is not in a huge page. */
 static void
-segment_make (SimTransferTable *table, uint32_t segment)
+segment_make (const SimReplay *replay, uint32_t segment)
 {
+  SimTransferTable *table = replay->transfers;
   size_t bytes = SIM_SEGMENT * sizeof (SimTransfer);
 
   table->segment[segment] = aligned_alloc (segment == 0 ? SIM_CACHE_LINE : bytes, bytes);
@@ -48,6 +51,8 @@ segment_make (SimTransferTable *table, uint32_t segment)
   if (segment > 0)
     madvise (table->segment[segment], bytes, MADV_HUGEPAGE);
 #endif
+  if (replay->critical != NULL)
+    table->path[segment] = g_new0 (SimPath, SIM_SEGMENT);
 }
 
 static void
@@ -57,7 +62,7 @@ segment_add (SimReplay *replay)
   uint32_t segment = __atomic_fetch_add (&table->n_segments, 1, __ATOMIC_RELAXED);
 
   g_assert (segment < SIM_SEGMENTS - 1); /* TOPO_NONE is no transfer */
-  segment_make (table, segment);
+  segment_make (replay, segment);
   table->home[segment] = (uint16_t) replay->view;
   replay->next_transfer = segment << SIM_SEGMENT_BITS;
   replay->end_transfer = replay->next_transfer + SIM_SEGMENT;
@@ -83,7 +88,7 @@ sim_transfers_dump (SimReplay *replay, BaseDump *dump)
   if (base_dump_loads (dump)) {
     table->n_segments = MIN (n, SIM_SEGMENTS - 1);
     for (uint32_t segment = 0; segment < table->n_segments; segment++)
-      segment_make (table, segment);
+      segment_make (replay, segment);
   }
   base_dump_array (dump, table->home, table->n_segments, sizeof *table->home);
   base_dump_array (dump, table->given_back, (uint64_t) replay->n_views * SIM_LINE_WORDS,
@@ -91,6 +96,8 @@ sim_transfers_dump (SimReplay *replay, BaseDump *dump)
   for (uint32_t segment = 0; segment < table->n_segments; segment++)
     base_dump_array (dump, table->segment[segment], segment_used (replay, segment),
                      sizeof (SimTransfer));
+  for (uint32_t segment = 0; replay->critical != NULL && segment < table->n_segments; segment++)
+    base_dump_array (dump, table->path[segment], segment_used (replay, segment), sizeof (SimPath));
 }
 
 uint32_t
@@ -159,6 +166,14 @@ sim_message_count (SimReplay *replay, uint32_t source, uint32_t destination, uin
   sim_edges_add (replay->distant_edges, source, destination, 1, bytes);
 }
 
+/* One of several of a torus's transfer that may be under way together, in both directions. */
+static bool
+is_piece (const SimReplay *replay, const SimMessage *message)
+{
+  return (message->kind == SIM_MESSAGE_REMOTE_GET || message->kind == SIM_MESSAGE_DATA) &&
+         sim_transfer_at (replay, sim_cookie_low (message->cookie))->piece_bytes > 0;
+}
+
 void
 sim_message_transmit (SimReplay *replay, SimMessage message, int64_t at_ps)
 {
@@ -169,6 +184,9 @@ sim_message_transmit (SimReplay *replay, SimMessage message, int64_t at_ps)
 
     message.exact = replay->exact[MIN (n, replay->n_exact - 1)];
   }
+  if (replay->critical != NULL && sim_cookie_kind (message.cookie) != SIM_COOKIE_DIRECT &&
+      !is_piece (replay, &message))
+    sim_critical_send (replay, sim_cookie_low (message.cookie), message.source_rank, at_ps);
   sim_network_send (replay->network, &message, at_ps);
 }
 
@@ -185,6 +203,7 @@ sim_message_send (SimReplay *replay, uint32_t request)
                                                 .send_request = request,
                                                 .next = TOPO_NONE });
 
+  sim_critical_send (replay, transfer, it.rank, replay->ranks[it.rank].local_ps);
   count_one (replay, it.rank, it.bytes);
   if (replay->timeline != NULL) {
     /* A graph has charged its processor already. */

@@ -44,6 +44,7 @@
  *
  * work.h has the processors of the ranks, which do all this. */
 #include "sim/replay/ob1.h"
+#include "sim/replay/critical.h"
 #include "sim/replay/work.h"
 
 /* btl_self_component.c */
@@ -358,6 +359,7 @@ post (SimReplay *replay, uint32_t transfer, Event event, uint64_t bytes, int64_t
   uint64_t software_bytes;
 
   if (sim_work_is_local (replay, transfer)) {
+    sim_critical_send (replay, transfer, to_source ? destination : source, at_ps);
     if (!sim_work_is_self (replay, transfer))
       at_ps += to_source ? sim_fifo_ps (replay, destination, source)
                          : sim_fifo_ps (replay, source, destination);

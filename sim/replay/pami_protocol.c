@@ -30,7 +30,7 @@
  * may learn in another way than by a packet that a put is complete.
  * Here data of up to eager_bytes travels as an eager message, more as a
  * direct put. */
-#include "sim/replay/replay_private.h"
+#include "sim/replay/critical.h"
 
 /* Messages and timers: the number of a transfer and, where said, of a piece. */
 enum {
@@ -161,6 +161,7 @@ fetch (SimReplay *replay, uint32_t transfer, int64_t at_ps)
 
   it->at_ps = at_ps;
   if (sim_transfer_is_local (replay, it)) {
+    sim_critical_send (replay, transfer, it->destination, at_ps);
     sim_network_timer (replay->network, it->destination, sim_cookie (PAMI_COPIED, 0, transfer),
                        at_ps + copy_ps (replay, it->bytes));
     return;
@@ -174,6 +175,7 @@ fetch (SimReplay *replay, uint32_t transfer, int64_t at_ps)
     Pacer *pacer = pacer_of (replay, it->destination);
 
     g_assert (piece_bytes <= UINT16_MAX);
+    sim_critical_send (replay, transfer, it->destination, at_ps);
     it->piece_bytes = (uint16_t) piece_bytes;
     pacer_append (replay, pacer, transfer);
     pacer_run (replay, pacer, window_bytes);
@@ -320,11 +322,12 @@ pami_send (SimReplay *replay, uint32_t transfer)
   /* A graph has charged its processor already. */
   if (replay->graphs == NULL)
     rank->local_ps += replay->parameters->mpi.send_overhead_ps;
-  if (sim_transfer_is_local (replay, it))
+  if (sim_transfer_is_local (replay, it)) {
+    sim_critical_send (replay, transfer, it->envelope.source, rank->local_ps);
     sim_network_timer (replay->network, it->destination, cookie,
                        rank->local_ps + replay->parameters->mpi.shm_latency_ps +
                            (eager ? copy_ps (replay, it->bytes) : 0));
-  else
+  } else
     sim_message_transmit (replay,
                           (SimMessage){ .cookie = cookie,
                                         .bytes = eager ? it->bytes : 0,

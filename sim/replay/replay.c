@@ -1,7 +1,7 @@
 /* replay.c - the ranks: their clocks, their loop, the network's callbacks, reports.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "sim/replay/replay_private.h"
+#include "sim/replay/critical.h"
 
 #include "base/random.h"
 
@@ -116,6 +116,7 @@ sim_rank_wait_until (SimReplay *replay, uint32_t rank, int64_t at_ps)
     return;
   if (it->state != SIM_RANK_DONE) {
     it->wait_ps += at_ps - it->local_ps;
+    sim_critical_wait (replay, rank, at_ps);
     if (replay->timeline != NULL)
       sim_timeline_wait (replay->timeline, rank, it->local_ps, at_ps);
   }
@@ -157,6 +158,7 @@ sim_rank_finish (SimReplay *replay, uint32_t rank)
     sim_timeline_rank_end (replay->timeline, rank, it->local_ps);
   if (replay->iterations != NULL)
     sim_iterations_finish (replay->iterations, rank, replay->iteration_ends_ps);
+  sim_critical_of (replay, rank);
   it->state = SIM_RANK_DONE;
   replay->n_done++;
   g_clear_pointer (&it->cursor, trace_cursor_free);
@@ -315,13 +317,15 @@ replay_running (void *client, int64_t now_ps)
 
 /* A message or a timer has come to a rank, or an acknowledgement back to it. */
 static void
-replay_event (SimReplay *replay, const SimProtocolEvent *event, int64_t now_ps)
+replay_event (SimReplay *replay, const SimProtocolEvent *event, const SimMessage *message,
+              int64_t now_ps)
 {
   uint32_t rank = event->rank;
 
   if (__atomic_load_n (replay->failed, __ATOMIC_RELAXED))
     return;
   replay->now_ps = now_ps;
+  sim_critical_event (replay, event, message);
   switch (sim_cookie_kind (event->cookie)) {
   case SIM_COOKIE_DIRECT: sim_active_direct (replay, rank, event->cookie); break;
   case SIM_COOKIE_MET: sim_active_met (replay, rank, event->cookie); break;
@@ -349,7 +353,7 @@ replay_delivered (void *client, const SimMessage *message, int64_t now_ps)
   SimProtocolEvent event = { message->cookie, message->bytes, message->destination_rank, false,
                              message->rail };
 
-  replay_event (client, &event, now_ps);
+  replay_event (client, &event, message, now_ps);
 }
 
 static void
@@ -357,7 +361,7 @@ replay_timer (void *client, uint32_t rank, uint64_t cookie, int64_t now_ps)
 {
   SimProtocolEvent event = { cookie, 0, rank, false, 0 };
 
-  replay_event (client, &event, now_ps);
+  replay_event (client, &event, NULL, now_ps);
 }
 
 static void
@@ -366,7 +370,7 @@ replay_sent (void *client, const SimMessage *message, int64_t now_ps)
   SimProtocolEvent event = { message->cookie, message->bytes, message->source_rank, true,
                              message->rail };
 
-  replay_event (client, &event, now_ps);
+  replay_event (client, &event, message, now_ps);
 }
 
 /* What replay_delivered() will touch.  A message towards the destination of its transfer is its
@@ -434,6 +438,8 @@ view_init (SimReplay *view)
   sim_match_pool_init (&view->match_pool);
   sim_window_init (view);
   sim_graph_init_view (view);
+  if (view->critical != NULL)
+    view->critical_links = g_new (uint32_t, view->critical->routes->longest_links + 1);
   if (view->iterations != NULL)
     view->iteration_ends_ps = g_new0 (int64_t, view->iterations->count + 1);
 }
@@ -449,6 +455,7 @@ view_clear (SimReplay *view)
   g_hash_table_unref (view->windows);
   g_clear_pointer (&view->groups, g_hash_table_unref);
   g_free (view->iteration_ends_ps);
+  g_free (view->critical_links);
   g_clear_error (&view->error);
   sim_records_free (view->requests);
 }
@@ -520,6 +527,7 @@ sim_replay_new (Trace *trace, const TopoMachine *machine, const TopoMapping *map
   replay->meetings = sim_meetings_new ();
   replay->failed = &replay->own_failed;
   sim_graph_init (replay);
+  sim_critical_init (replay, options->routes);
   replay->timeline = options->timeline;
   if (replay->timeline != NULL)
     sim_timeline_begin (replay->timeline, &replay->now_ps);
@@ -547,6 +555,7 @@ sim_replay_free (SimReplay *replay)
     base_map_clear (&it->sequences);
   }
   sim_graph_free (replay);
+  sim_critical_free (replay);
   for (uint32_t part = 1; part < replay->n_views; part++) {
     view_clear (replay->views[part]);
     g_free (replay->views[part]);
@@ -739,6 +748,7 @@ static void
 replay_dump (SimReplay *replay, BaseDump *dump)
 {
   bool has_timeline = replay->timeline != NULL, has_iterations = replay->iterations != NULL;
+  bool has_path = replay->critical != NULL;
   uint32_t n_views = replay->n_views;
 
   base_dump_section (dump, "replay");
@@ -750,6 +760,10 @@ replay_dump (SimReplay *replay, BaseDump *dump)
   if (has_iterations != (replay->iterations != NULL))
     base_dump_fail (dump, has_iterations ? "is of a run with times of iterations"
                                          : "is of a run without times of iterations");
+  BASE_DUMP_VALUE (dump, has_path);
+  if (has_path != (replay->critical != NULL))
+    base_dump_fail (dump, has_path ? "is of a run that finds its critical path"
+                                   : "is of a run that does not find its critical path");
   BASE_DUMP_VALUE (dump, n_views);
   if (n_views != replay->n_views)
     base_dump_fail (dump, "is of a run with %u threads, and this one has %u", n_views,
@@ -768,6 +782,7 @@ replay_dump (SimReplay *replay, BaseDump *dump)
   for (uint32_t rank = 0; rank < replay->n_ranks; rank++)
     rank_dump (replay, rank, dump);
   sim_meetings_dump (replay, dump);
+  sim_critical_dump (replay, dump);
   sim_graph_dump (replay, dump);
   replay->protocol->dump (replay, dump);
   if (replay->timeline != NULL)
@@ -963,11 +978,14 @@ result_finish (SimReplay *replay)
   SimReplayResult *result = &replay->result;
   char *collectives = sim_agreement_left (replay->agreement);
 
+  result->has_path = replay->critical != NULL;
   views_merge (replay);
   iterations_merge (replay);
   for (uint32_t rank = 0; rank < replay->n_ranks; rank++) {
     const SimRank *it = &replay->ranks[rank];
 
+    if (replay->critical != NULL && (rank == 0 || result->ranks[rank].end_ps > result->time_ps))
+      result->path = replay->critical->ranks[rank];
     result->time_ps = MAX (result->time_ps, result->ranks[rank].end_ps);
     result->ranks[rank].wait_ps = it->wait_ps;
     result->unmatched_sends += it->matching.n_unexpected;
@@ -1052,6 +1070,7 @@ sim_replay_run (SimReplay *replay, SimNetwork *network, GError **error)
   views_make (replay, network);
   for (uint32_t rank = 0; rank < replay->n_ranks; rank++) {
     replay->ranks[rank].local_ps = start_ps (&replay->options, rank);
+    sim_critical_start (replay, rank);
     sim_rank_sleep (sim_replay_view (replay, rank), rank);
   }
   return run_on (replay, error);

@@ -11,11 +11,29 @@
  * replayed.  A trace that is a graph has no calls in order: see replay_graph.c. */
 #pragma once
 
+#include "routing/paths.h"
 #include "sim/edges.h"
 #include "sim/iterations.h"
 #include "sim/net/network.h"
 #include "sim/replay/timeline.h"
 #include "traces/trace.h"
+
+/* What the time of a run is made of (critical.h). */
+typedef enum {
+  SIM_CLASS_COMPUTE,  /* recorded gaps and work, and the jitter of the start */
+  SIM_CLASS_SOFTWARE, /* processor time of the messaging library, its copies included */
+  SIM_CLASS_LATENCY,  /* of messages without bytes on an idle network; of collectives in hardware */
+  SIM_CLASS_BANDWIDTH, /* of the bytes of messages on an idle network; of copies that no rank makes */
+  SIM_CLASS_QUEUEING, /* what messages take beyond that: congestion */
+  SIM_N_CLASSES
+} SimTimeClass;
+
+/* "compute", "software", "latency", "bandwidth", "queueing". */
+extern const char *const sim_class_names[SIM_N_CLASSES];
+
+typedef struct {
+  int64_t ps[SIM_N_CLASSES];
+} SimPath;
 
 typedef struct {
   double compute_scale; /* recorded gaps and work are multiplied by it; default 1 */
@@ -26,6 +44,8 @@ typedef struct {
   bool recorded_sources;
   SimTimeline *timeline;     /* records the run; borrowed, NULL: none.  In one thread only */
   SimIterations *iterations; /* filled with their times; borrowed, NULL: none.  It has a loop */
+  const RoutePaths
+      *routes; /* of the machine, to find the critical path; borrowed, NULL: it is not */
   /* Called now and then with an estimate of the share done (0..1) and simulated time; may be
    * NULL. */
   void (*progress) (void *data, double share, int64_t now_ps);
@@ -47,6 +67,8 @@ typedef struct {
   int64_t time_ps;     /* end of the last rank */
   SimRankTimes *ranks; /* [n_ranks] */
   uint32_t n_ranks;
+  SimPath path;  /* of the critical path; its sum is time_ps */
+  bool has_path; /* it is known: it was asked for, and the trace is no graph */
   /* User messages: point-to-point, the data of one-sided accesses, and those of
    * decomposed collectives. */
   uint64_t messages;

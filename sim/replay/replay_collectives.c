@@ -23,7 +23,7 @@
  * next call after a computation; or at once where async_progress lets
  * another hardware thread do it.  The network alone needs no processor. */
 #include "sim/node/memory.h"
-#include "sim/replay/replay_private.h"
+#include "sim/replay/critical.h"
 
 #include <string.h>
 
@@ -55,6 +55,8 @@ typedef struct {
   uint32_t root_node;
   int64_t root_span;
   int64_t root_end_ps; /* when its data is everywhere */
+  SimPath path;        /* critical.h: to the root, or the last rank to come, the lowest of these */
+  uint32_t path_rank;
 } Meeting;
 
 /* -- the collectives of a rank -------------------------------------------- */
@@ -402,6 +404,7 @@ sim_active_progress (SimReplay *replay, uint32_t rank)
   it->active_ready = false;
   for (SimActive *active = it->active; active != NULL; active = next) {
     int64_t own_ps = it->local_ps, agent_ps;
+    SimPath own;
     bool done;
 
     next = active->next;
@@ -416,9 +419,11 @@ sim_active_progress (SimReplay *replay, uint32_t rank)
      * MPI_Finalize, but comes there in its own time.  One that waits for the end
      * goes on at the agent's time, so the clock is its own again before. */
     it->local_ps = MAX (active->at_ps, it->state == SIM_RANK_DONE ? own_ps : replay->now_ps);
+    own = sim_critical_enter_agent (replay, rank);
     done = steps_run (replay, active);
     agent_ps = it->local_ps;
     it->local_ps = own_ps;
+    sim_critical_leave_agent (replay, rank, own);
     if (done)
       active_end (replay, active, agent_ps);
   }
@@ -530,9 +535,10 @@ sim_meetings_free (SimMeetings *meetings)
 /* The rank has come; the record of the meeting.  hardware_ps: from the last arrival to the end.
  * For this and all that follows the lock is held. */
 static Meeting *
-meeting_join (SimReplay *replay, uint32_t comm, uint32_t sequence, uint32_t n_ranks,
-              int64_t arrival_ps, int64_t hardware_ps)
+meeting_join (SimReplay *replay, uint32_t rank, uint32_t comm, uint32_t sequence, uint32_t n_ranks,
+              int64_t hardware_ps)
 {
+  int64_t arrival_ps = replay->ranks[rank].local_ps;
   gint64 key = (gint64) ((uint64_t) comm << 32 | sequence);
   Meeting *meeting = g_hash_table_lookup (replay->meetings->open, &key);
 
@@ -540,6 +546,11 @@ meeting_join (SimReplay *replay, uint32_t comm, uint32_t sequence, uint32_t n_ra
     meeting = g_new (Meeting, 1);
     *meeting = (Meeting){ .key = key, .n_ranks = n_ranks, .first_waiting = TOPO_NONE };
     g_hash_table_insert (replay->meetings->open, &meeting->key, meeting);
+  }
+  if (!meeting->root_came && (meeting->n_arrived == 0 || arrival_ps > meeting->latest_ps ||
+                              (arrival_ps == meeting->latest_ps && rank < meeting->path_rank))) {
+    meeting->path = sim_critical_of (replay, rank);
+    meeting->path_rank = rank;
   }
   meeting->n_arrived++;
   meeting->latest_ps = MAX (meeting->latest_ps, arrival_ps);
@@ -598,6 +609,7 @@ meeting_release (SimReplay *replay, Meeting *meeting, int64_t end_ps, int64_t fi
     const SimRank *it = &replay->ranks[rank];
     int64_t at_ps = is_after_root (replay, meeting, rank, it->came) ? early_ps : end_ps;
 
+    sim_critical_release (replay, rank, &meeting->path);
     sim_network_shared_timer (
         replay->network, rank,
         sim_cookie (SIM_COOKIE_RELEASE, (uint32_t) (end_ps - at_ps), UINT32_MAX - it->arrival),
@@ -607,6 +619,7 @@ meeting_release (SimReplay *replay, Meeting *meeting, int64_t end_ps, int64_t fi
   for (SimActive *posted = meeting->first_posted; posted != NULL; posted = posted->next_met) {
     bool early = is_after_root (replay, meeting, posted->rank, (uint32_t) posted->at_ps);
 
+    sim_critical_release (replay, posted->rank, &meeting->path);
     posted->at_ps = end_ps;
     sim_network_shared_timer (replay->network, posted->rank,
                               sim_cookie (SIM_COOKIE_MET, 0, UINT32_MAX - posted->arrival),
@@ -637,11 +650,12 @@ meet_in_hardware (SimReplay *replay, SimActive *active)
   int64_t hardware_ps = sim_collective_hardware_ps (collective, replay->machine);
   SimRank *it = &replay->ranks[active->rank];
   int64_t local_ps = it->local_ps, done_ps = 0;
-  bool root = collective->root == (int32_t) collective->rank, waits = true;
+  bool root = collective->root == (int32_t) collective->rank, waits = true, follows = false;
   Meeting *meeting;
+  SimPath path = sim_critical_of (replay, active->rank);
 
   pthread_mutex_lock (&replay->meetings->lock);
-  meeting = meeting_join (replay, active->comm, active->sequence, collective->n_ranks, local_ps,
+  meeting = meeting_join (replay, active->rank, active->comm, active->sequence, collective->n_ranks,
                           hardware_ps);
   if ((collective->kind == TRACE_OP_BCAST && root) ||
       (collective->kind == TRACE_OP_REDUCE && !root)) {
@@ -654,9 +668,11 @@ meet_in_hardware (SimReplay *replay, SimActive *active)
     meeting->root_node = it->node;
     meeting->root_span = present_span (replay);
     meeting->root_end_ps = local_ps + hardware_ps;
+    meeting->path = path;
   } else if (meeting->root_came &&
              (meeting->root_span < present_span (replay) || meeting->root_node == it->node)) {
     waits = false;
+    follows = meeting->root_end_ps > local_ps;
     done_ps = meeting->root_end_ps;
   }
   if (waits)
@@ -665,10 +681,13 @@ meet_in_hardware (SimReplay *replay, SimActive *active)
   if (meeting->root_came)
     meeting_release (replay, meeting, meeting->root_end_ps,
                      (meeting->root_span << replay->span_bits) + 2 * replay->network->lookahead_ps);
+  path = meeting->path;
   meeting_leave (replay, meeting);
   pthread_mutex_unlock (&replay->meetings->lock);
   if (active->blocks)
     sim_rank_wait_until (replay, active->rank, done_ps);
+  if (active->blocks && follows)
+    sim_critical_follow (replay, active->rank, &path);
   if (active->blocks || !waits)
     active_end (replay, active, MAX (local_ps, done_ps));
 }
@@ -912,8 +931,7 @@ sim_active_create_comm (SimReplay *replay, uint32_t rank, const TraceOp *op)
   else if (size == 1)
     replay->ranks[rank].local_ps += replay->parameters->mpi.call_overhead_ps;
   else {
-    meeting = meeting_join (replay, parent, sequence, size, replay->ranks[rank].local_ps,
-                            creation_ps (replay, parent));
+    meeting = meeting_join (replay, rank, parent, sequence, size, creation_ps (replay, parent));
     g_assert (complete == (meeting->n_arrived == size));
     meeting_wait (replay, meeting, rank, NULL);
     meeting_leave (replay, meeting);

@@ -617,6 +617,8 @@ append_result (GString *text, const SimReplayResult *result)
                             (long) it->wait_ps, (unsigned long) it->sends,
                             (unsigned long) it->receives);
   }
+  for (uint32_t class = 0; class < SIM_N_CLASSES; class ++)
+    g_string_append_printf (text, "%ld\n", (long) result->path.ps[class]);
   for (guint i = 0; i < result->warnings->len; i++)
     g_string_append_printf (text, "%s\n", (const char *) result->warnings->pdata[i]);
 }
@@ -625,8 +627,9 @@ append_result (GString *text, const SimReplayResult *result)
 static char *
 outcome_in_parts (const Fixture *f, uint32_t n_parts, int64_t latency_ps)
 {
-  SimReplayOptions options = { .compute_scale = 1 };
   g_autoptr (GError) error = NULL;
+  g_autoptr (RoutePaths) routes = route_paths_new (f->machine, &error);
+  SimReplayOptions options = { .compute_scale = 1, .routes = routes };
   GString *text = g_string_new (NULL);
   SimReplay *replay = sim_replay_new (f->trace, f->machine, f->mapping, &options, &error);
   uint32_t n_nodes = 1 + MAX (f->mapping->node[0], f->mapping->node[RANKS - 1]);
@@ -640,6 +643,7 @@ outcome_in_parts (const Fixture *f, uint32_t n_parts, int64_t latency_ps)
     g_autofree SimEdge *edges = sim_edges_sorted (sim_replay_edges (replay), &n_edges);
 
     append_result (text, sim_replay_result (replay));
+    fixture_check_path (sim_replay_result (replay));
     for (uint64_t i = 0; i < n_edges; i++)
       g_string_append_printf (text, "%u-%u %lu %lu\n", edges[i].source, edges[i].destination,
                               (unsigned long) edges[i].messages, (unsigned long) edges[i].bytes);

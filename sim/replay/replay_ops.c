@@ -15,7 +15,7 @@
  * A handle names a queue of operations (operation.h) and, when persistent, a
  * template that MPI_Start copies.  A completion call takes operations off the
  * handle when it begins, as the trace tells which ones it will complete. */
-#include "sim/replay/replay_private.h"
+#include "sim/replay/critical.h"
 
 #include <math.h>
 
@@ -247,6 +247,7 @@ op_compute (SimReplay *replay, uint32_t rank, const TraceOp *op)
 {
   int64_t compute_ps = sim_ops_compute_ps (replay, op);
 
+  sim_critical_compute (replay, rank, compute_ps);
   replay->ranks[rank].local_ps += compute_ps;
   replay->ranks[rank].computed_ps = replay->ranks[rank].local_ps;
   replay->result.ranks[rank].compute_ps += compute_ps;

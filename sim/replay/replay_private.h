@@ -144,6 +144,7 @@ G_STATIC_ASSERT (sizeof (SimTransfer) == SIM_CACHE_LINE);
 typedef struct {
   SimTransfer *segment[SIM_SEGMENTS];
   uint16_t home[SIM_SEGMENTS]; /* number of the view */
+  SimPath *path[SIM_SEGMENTS]; /* critical.h: of the transfers; NULL: not asked for */
   uint32_t n_segments;         /* changed by all views, atomically */
   /* Of each view, in a cache line of its own: chain of free ones that other views gave back.
    * Atomic. */
@@ -289,6 +290,8 @@ typedef struct {
   char *place;
 } SimWarned;
 
+typedef struct SimCritical SimCritical; /* critical.h */
+
 /* Of ranks that wait for each other. */
 typedef struct {
   pthread_mutex_t lock;
@@ -303,6 +306,7 @@ struct SimReplay {
   SimReplayOptions options;
   SimTimeline *timeline;     /* NULL: none */
   SimIterations *iterations; /* NULL: none; a rank's entry is changed by its view */
+  SimCritical *critical;     /* NULL: the critical path is not asked for */
   SimRank *ranks;            /* [n_ranks] */
   uint32_t n_ranks;
   struct SimGraph *graphs; /* [n_ranks] NULL: the trace is no graph */
@@ -344,6 +348,13 @@ struct SimReplay {
   GHashTable *groups;  /* communicator -> SimGroups or NULL: of those used lately; NULL: none yet */
   int64_t *iteration_ends_ps;         /* SimIterations.ends_ps of the view's ranks; NULL: none */
   uint64_t loop_messages, loop_bytes; /* SimIterations.messages and .message_bytes */
+  /* The path to the callback, which is known once something has asked for it. */
+  SimPath cause;
+  uint64_t cause_cookie;
+  const SimMessage *cause_message; /* NULL: a timer */
+  uint32_t cause_rank;
+  bool cause_known;
+  uint32_t *critical_links; /* scratch, links of one path */
   SimWarned warnings[SIM_N_WARNINGS];
   GError *error;          /* the first one */
   SimReplayResult result; /* its ranks and warnings are of all views */
@@ -353,6 +364,12 @@ static inline SimTransfer *
 sim_transfer_at (const SimReplay *replay, uint32_t transfer)
 {
   return &replay->transfers->segment[transfer >> SIM_SEGMENT_BITS][transfer & (SIM_SEGMENT - 1)];
+}
+
+static inline SimPath *
+sim_transfer_path (const SimReplay *replay, uint32_t transfer)
+{
+  return &replay->transfers->path[transfer >> SIM_SEGMENT_BITS][transfer & (SIM_SEGMENT - 1)];
 }
 
 /* The view handles the rank. */

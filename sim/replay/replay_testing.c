@@ -852,16 +852,33 @@ fixture_check_timeline (const Fixture *fixture)
 }
 
 void
+fixture_check_path (const SimReplayResult *result)
+{
+  int64_t sum_ps = 0;
+
+  for (uint32_t class = 0; class < SIM_N_CLASSES; class ++) {
+    g_assert_cmpint (result->path.ps[class], >=, 0);
+    sum_ps += result->path.ps[class];
+  }
+  if (result->has_path)
+    g_assert_cmpint (sum_ps, ==, result->time_ps);
+}
+
+void
 fixture_run (Fixture *fixture)
 {
   g_autoptr (SimTimeline) own = NULL;
   SimReplayOptions options = { .compute_scale = fixture->compute_scale,
                                .timeline = fixture->timeline };
+  g_autoptr (RoutePaths) routes = NULL;
   GError *error = NULL;
 
   run_clear (fixture);
   if (options.timeline == NULL)
     options.timeline = own = sim_timeline_new (fixture->mapping->n_ranks, NULL, UINT64_MAX);
+  if (!fixture->without_path)
+    options.routes = routes = route_paths_new (fixture->machine, &error);
+  g_assert_no_error (error);
   fixture->replay =
       sim_replay_new (fixture->trace, fixture->machine, fixture->mapping, &options, &error);
   g_assert_no_error (error);
@@ -869,6 +886,8 @@ fixture_run (Fixture *fixture)
                                        &sim_replay_client, fixture->replay);
   if (sim_replay_run (fixture->replay, fixture->network, &fixture->error))
     fixture->result = sim_replay_result (fixture->replay);
+  if (fixture->result != NULL)
+    fixture_check_path (fixture->result);
   if (fixture->result != NULL && own != NULL)
     check_timeline (own, fixture->result);
 }
@@ -879,6 +898,7 @@ fixture_simulate (const Fixture *fixture, SimNetworkKind network, GError **error
   SimRunOptions options = { .network = network,
                             .policy = ROUTE_POLICY_DETERMINISTIC,
                             .compute_scale = 1,
+                            .critical_path = true,
                             .n_threads = fixture->n_threads };
 
   return sim_run (fixture->trace, fixture->machine, fixture->mapping, &options, error);
@@ -887,7 +907,9 @@ fixture_simulate (const Fixture *fixture, SimNetworkKind network, GError **error
 void
 fixture_check_resumed (const Fixture *fixture, RoutePolicy policy, uint32_t n_parts)
 {
-  SimRunOptions options = { .policy = policy, .compute_scale = 1, .windows_per_pause = 1 };
+  SimRunOptions options = {
+    .policy = policy, .compute_scale = 1, .critical_path = true, .windows_per_pause = 1
+  };
 
   resume_check (fixture->trace, fixture->machine, fixture->mapping, &options, n_parts);
 }

@@ -116,6 +116,7 @@ typedef struct {
   int64_t jitter_ps;
   double compute_scale;
   uint32_t n_threads; /* of fixture_simulate() */
+  bool without_path;  /* of a machine between whose nodes there are no ways */
 } Fixture;
 
 /* n_ranks with `per_node` consecutive ones on each node. */
@@ -133,7 +134,7 @@ void fixture_lower_limits (Fixture *fixture, uint32_t ways);
 void fixture_clear (Fixture *fixture);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Fixture, fixture_clear)
 
-/* Replays; again when called again.  Without a timeline of the test's it is told to
+/* Replays; again when called again; checks the critical path.  Without a timeline of the test's it is told to
  * one that must add up, as fixture_check_timeline() says. */
 void fixture_run (Fixture *fixture);
 
@@ -151,6 +152,9 @@ void fixture_check_links (const Fixture *fixture);
  * 0 to its rank's end, and that computing and waiting add up to the rank's times.
  * Returns how many messages it has. */
 uint64_t fixture_check_timeline (const Fixture *fixture);
+
+/* Asserts that the classes of the critical path add up to the time, if it is known. */
+void fixture_check_path (const SimReplayResult *result);
 
 /* When the rank ended, in nanoseconds. */
 double fixture_end_ns (const Fixture *fixture, uint32_t rank);

@@ -5,7 +5,7 @@
  * An access costs the origin send_overhead and no other processor anything;
  * the messaging library carries it.  A request of an access is complete when
  * the access is, at the target too, although MPI promises less (guess). */
-#include "sim/replay/replay_private.h"
+#include "sim/replay/critical.h"
 
 /* One rank's window, from its making or first access on. */
 typedef struct {
@@ -169,6 +169,7 @@ window_access (SimReplay *replay, uint32_t rank, const TraceOp *op)
   window->outstanding++;
   base_map_add (&window->targets, target, 0)->value[0]++;
   transfer = sim_transfer_take (replay, access);
+  sim_critical_send (replay, transfer, rank, replay->ranks[rank].local_ps);
   if (replay->timeline != NULL)
     sim_timeline_sent (replay->timeline, transfer, begin_ps);
   replay->protocol->access (replay, transfer);

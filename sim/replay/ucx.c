@@ -26,6 +26,7 @@
  *
  * One-sided accesses and direct collectives run past UCP's messages, as in ob1.c. */
 #include "sim/replay/ucx.h"
+#include "sim/replay/critical.h"
 #include "sim/replay/work.h"
 #include "topology/node/processor.h"
 
@@ -305,6 +306,7 @@ post (SimReplay *replay, uint32_t transfer, Event event, uint64_t bytes, int64_t
   if (sim_work_is_local (replay, transfer)) {
     uint32_t from = to_source ? destination : source, to = to_source ? source : destination;
 
+    sim_critical_send (replay, transfer, from, at_ps);
     if (from != to) {
       /* The line of the element is in the reader's cache. */
       if (replay->parameters->ompi.sm_lines > 0)

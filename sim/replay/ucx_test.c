@@ -137,6 +137,7 @@ test_rails (void)
 
   f.machine->fabric->rails = rails;
   *host = (TopoHost){ host->name, 0, 2 };
+  f.without_path = true;
   script_text (f.trace, PAIR ("send", 30001));
   fixture_run (&f);
   g_assert_no_error (f.error);

@@ -214,6 +214,7 @@ study_plan_load (const char *path, GError **error)
   plan->store_path = g_strdup (file->store);
   plan->keep_links = file->keep_links;
   plan->keep_ranks = file->keep_ranks;
+  plan->keep_path = file->keep_path;
   if (!add_traces (plan, error) || !add_machines (plan, error))
     return NULL;
 

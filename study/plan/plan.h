@@ -13,7 +13,7 @@
  *               default; family = sc13;..., file = FILE (a mapping per line),
  *               skip-unfit
  *   [runs]      network, routing, shrink (lists), repetitions, replicas, jitter, seed,
- *               keep-links, keep-ranks
+ *               keep-links, keep-ranks, keep-path
  *   [NAME]      values = ...;...    {NAME} in a text above stands for each
  *
  * The runs are the cross product, mappings innermost, so that the runs of one
@@ -101,7 +101,7 @@ typedef struct {
   guint n_listed;      /* of them, the first ones: what the study asks for */
   gboolean is_raced;   /* to be set before: the others, which screen mappings, are added */
   GPtrArray *unfit;    /* (element-type StudyUnfit) likewise, in the order of the runs */
-  gboolean keep_links, keep_ranks;
+  gboolean keep_links, keep_ranks, keep_path;
   StudyPlanFile *file; /* private */
 } StudyPlan;
 

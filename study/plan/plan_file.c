@@ -289,13 +289,13 @@ get_integers (const StudyPlanFile *file, const char *group, const char *key, int
 static const char *const groups[] = { "study", "traces", "machines", "mappings", "runs", NULL };
 
 /* The keys of each, in the same order. */
-static const char *const keys_of_group[][10] = {
+static const char *const keys_of_group[][11] = {
   { "name", "store" },
   { "trace", "trace-ranks", "allow-lossy", "from-region", "compute-scale" },
   { "machine", "ranks-per-node", "cores", "pattern", "set" },
   { "mapping", "family", "file", "skip-unfit" },
   { "network", "routing", "shrink", "repetitions", "replicas", "jitter", "seed", "keep-links",
-    "keep-ranks" },
+    "keep-ranks", "keep-path" },
 };
 
 /* In the order of SimNetworkKind and of RoutePolicy. */
@@ -576,7 +576,8 @@ study_plan_file_load (const char *path, GError **error)
       !get_number (file, "runs", "repetitions", 1, MAX_REPETITIONS, &repetitions, error) ||
       !get_number (file, "runs", "seed", 0, G_MAXINT64 - MAX_REPETITIONS, &file->seed, error) ||
       !get_flag (file, "runs", "keep-links", &file->keep_links, error) ||
-      !get_flag (file, "runs", "keep-ranks", &file->keep_ranks, error))
+      !get_flag (file, "runs", "keep-ranks", &file->keep_ranks, error) ||
+      !get_flag (file, "runs", "keep-path", &file->keep_path, error))
     return NULL;
   file->repetitions = (guint) repetitions;
 

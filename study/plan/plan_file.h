@@ -44,7 +44,7 @@ struct StudyPlanFile {
   guint repetitions, replicas;
   int64_t jitter_ps;
   uint64_t seed;
-  gboolean keep_links, keep_ranks;
+  gboolean keep_links, keep_ranks, keep_path;
   StudyValues values;
 };
 

@@ -127,6 +127,7 @@ prepare (Job *job, guint run, GError **error)
                                   .seed = job->asked->seed,
                                   .jitter_ps = job->asked->jitter_ps,
                                   .shrink = job->asked->shrink,
+                                  .critical_path = bench->plan->keep_path,
                                   .paths = bench->paths };
   if (job->mapping == NULL)
     return FALSE;

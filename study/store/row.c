@@ -18,22 +18,43 @@
 
 /* Features, which have names of their own, come between the two. */
 static const StudyField head[] = {
-  FIELD (TEXT, key, NULL),           FIELD (TEXT, trace, NULL),
-  FIELD (TEXT, trace_hash, NULL),    FIELD (TEXT, machine, NULL),
-  FIELD (TEXT, machine_hash, NULL),  FIELD (TEXT, mapping, NULL),
-  FIELD (TEXT, mapping_hash, NULL),  FIELD (TEXT, network, NULL),
-  FIELD (TEXT, routing, NULL),       FIELD (TEXT, shrink, NULL),
-  FIELD (TEXT, version, NULL),       FIELD (U32, ranks, NULL),
-  FIELD (U32, ranks_per_node, NULL), FIELD (U32, nodes, NULL),
-  FIELD (U32, links, NULL),          FIELD (REAL, compute_scale, NULL),
-  FIELD (U64, seed, NULL),           FIELD (U32, repetition, NULL),
-  FIELD (U32, replica, NULL),        FIELD (REAL, jitter_s, "s"),
-  FIELD (STATUS, status, NULL),      FIELD (TEXT, error, NULL),
-  FIELD (REAL, time_s, "s"),         FIELD (REAL, mean_end_s, "s"),
-  FIELD (REAL, compute_s_avg, "s"),  FIELD (REAL, wait_s_avg, "s"),
-  FIELD (REAL, wait_s_max, "s"),     FIELD (U32, shrink_factor, NULL),
-  FIELD (U64, messages, NULL),       FIELD (U64, message_bytes, "bytes"),
-  FIELD (U64, packets, NULL),        FIELD (U64, packet_hops, NULL),
+  FIELD (TEXT, key, NULL),
+  FIELD (TEXT, trace, NULL),
+  FIELD (TEXT, trace_hash, NULL),
+  FIELD (TEXT, machine, NULL),
+  FIELD (TEXT, machine_hash, NULL),
+  FIELD (TEXT, mapping, NULL),
+  FIELD (TEXT, mapping_hash, NULL),
+  FIELD (TEXT, network, NULL),
+  FIELD (TEXT, routing, NULL),
+  FIELD (TEXT, shrink, NULL),
+  FIELD (TEXT, version, NULL),
+  FIELD (U32, ranks, NULL),
+  FIELD (U32, ranks_per_node, NULL),
+  FIELD (U32, nodes, NULL),
+  FIELD (U32, links, NULL),
+  FIELD (REAL, compute_scale, NULL),
+  FIELD (U64, seed, NULL),
+  FIELD (U32, repetition, NULL),
+  FIELD (U32, replica, NULL),
+  FIELD (REAL, jitter_s, "s"),
+  FIELD (STATUS, status, NULL),
+  FIELD (TEXT, error, NULL),
+  FIELD (REAL, time_s, "s"),
+  FIELD (REAL, mean_end_s, "s"),
+  FIELD (REAL, compute_s_avg, "s"),
+  FIELD (REAL, wait_s_avg, "s"),
+  FIELD (REAL, wait_s_max, "s"),
+  FIELD (REAL, path_compute_s, "s"),
+  FIELD (REAL, path_software_s, "s"),
+  FIELD (REAL, path_latency_s, "s"),
+  FIELD (REAL, path_bandwidth_s, "s"),
+  FIELD (REAL, path_queueing_s, "s"),
+  FIELD (U32, shrink_factor, NULL),
+  FIELD (U64, messages, NULL),
+  FIELD (U64, message_bytes, "bytes"),
+  FIELD (U64, packets, NULL),
+  FIELD (U64, packet_hops, NULL),
   FIELD (U64, events, NULL),
 };
 
@@ -226,6 +247,15 @@ study_row_take (StudyRow *row, const SimRun *run, SimNetworkKind network, gboole
     row->compute_s_avg = summary.compute_s_avg;
     row->wait_s_avg = summary.wait_s_avg;
     row->wait_s_max = summary.wait_s_max;
+    if (run->result.has_path) {
+      const int64_t *path_ps = run->result.path.ps;
+
+      row->path_compute_s = (double) path_ps[SIM_CLASS_COMPUTE] / PS_PER_SECOND;
+      row->path_software_s = (double) path_ps[SIM_CLASS_SOFTWARE] / PS_PER_SECOND;
+      row->path_latency_s = (double) path_ps[SIM_CLASS_LATENCY] / PS_PER_SECOND;
+      row->path_bandwidth_s = (double) path_ps[SIM_CLASS_BANDWIDTH] / PS_PER_SECOND;
+      row->path_queueing_s = (double) path_ps[SIM_CLASS_QUEUEING] / PS_PER_SECOND;
+    }
   }
   row->shrink_factor = run->shrink;
   row->shrink_share = run->shrink_share;

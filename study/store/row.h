@@ -34,6 +34,8 @@ typedef struct {
   char *error;
   /* NaN where the network has no time; mean_end_s: of the ranks' ends, time_s is the last. */
   double time_s, mean_end_s, compute_s_avg, wait_s_avg, wait_s_max;
+  /* Of the critical path, SimReplayResult.path; their sum is time_s. NaN: not known. */
+  double path_compute_s, path_software_s, path_latency_s, path_bandwidth_s, path_queueing_s;
   uint32_t shrink_factor; /* SimRun.shrink */
   double shrink_share;    /* SimRun.shrink_share; stores do not keep it */
   uint64_t messages, message_bytes, packets, packet_hops, events;

@@ -114,7 +114,7 @@ static void
 test_newer_version (void)
 {
   make_store (path, 1);
-  meddle (path, "PRAGMA user_version = 4");
+  meddle (path, "PRAGMA user_version = 5");
   assert_refused (path, STUDY_STORE_READ, STUDY_ERROR_VERSION, "newer hopcast");
   assert_refused (path, STUDY_STORE_CREATE, STUDY_ERROR_VERSION, "newer hopcast");
   meddle (path, "PRAGMA user_version = 0");
@@ -123,7 +123,7 @@ test_newer_version (void)
 
 /* --- Older versions --- */
 
-/* Of version_1.sql or version_2.sql, and what is done to it. */
+/* Of version_1.sql, version_2.sql or version_3.sql, and what is done to it. */
 static void
 make_version (guint version, const char *sql)
 {
@@ -183,13 +183,35 @@ assert_version_2 (StudyStore *store)
                     feature == SIM_FEATURE_SUM_MESSAGE_DILATION_AO));
 }
 
+/* All but the parts of the critical path. */
+static void
+assert_version_3 (StudyStore *store)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GPtrArray) rows = study_store_rows (store, TRUE, &error);
+  const StudyRow *row;
+
+  g_assert_no_error (error);
+  g_assert_cmpuint (rows->len, ==, 2);
+  row = rows->pdata[1];
+  g_assert_cmpstr (row->mapping, ==, "random(1)");
+  g_assert_cmpstr (row->shrink, ==, "off");
+  g_assert_cmpfloat (row->time_s, ==, 7.746802e-06);
+  g_assert_cmpfloat_with_epsilon (row->mean_end_s, 5.8401015e-06, 1e-18);
+  g_assert_cmpfloat (row->features[SIM_FEATURE_AVG_WAITED], ==, 0);
+  g_assert_cmpfloat (row->features[SIM_FEATURE_AVG_BUFFER], ==, 0);
+  g_assert_true (isnan (row->path_compute_s) && isnan (row->path_queueing_s));
+}
+
 static void
 assert_version (guint version, StudyStore *store)
 {
   if (version == 1)
     assert_version_1 (store);
-  else
+  else if (version == 2)
     assert_version_2 (store);
+  else
+    assert_version_3 (store);
 }
 
 /* Reading leaves the file as it is; writing makes it one of this version. */
@@ -228,6 +250,12 @@ static void
 test_version_2 (void)
 {
   check_version (2);
+}
+
+static void
+test_version_3 (void)
+{
+  check_version (3);
 }
 
 /* Nothing that an old store has besides is run. */
@@ -1046,6 +1074,7 @@ main (int argc, char **argv)
   ADD ("/store/newer-version", test_newer_version);
   ADD ("/store/version-1", test_version_1);
   ADD ("/store/version-2", test_version_2);
+  ADD ("/store/version-3", test_version_3);
   ADD ("/store/version/meddled", test_version_meddled);
   ADD ("/store/two-writers", test_two_writers);
   ADD ("/store/kills", test_kills);

@@ -508,6 +508,13 @@ is_since_3 (const char *name)
          !strcmp (name, "sum_message_dilation_AO");
 }
 
+/* The parts of the critical path are, since version 4. */
+static gboolean
+is_since_4 (const char *name)
+{
+  return g_str_has_prefix (name, "path_");
+}
+
 /* The name of a field in tables of that version; NULL: they do not have it. */
 static const char *
 name_in (const StudyField *field, int version)
@@ -515,7 +522,11 @@ name_in (const StudyField *field, int version)
   static const char *const since_2[] = { "replica", "jitter_s", "mean_end_s", "shrink_factor",
                                          NULL };
 
-  if (version >= 3)
+  if (version >= 4)
+    return field->name;
+  if (is_since_4 (field->name))
+    return NULL;
+  if (version == 3)
     return field->name;
   if (is_since_3 (field->name))
     return NULL;
@@ -621,6 +632,10 @@ value_from (const StudyField *field, int version)
 {
   const char *name = field->name, *before = name_in (field, version);
 
+  if (is_since_4 (name))
+    return g_strdup ("NULL");
+  if (version == 3)
+    return g_strdup_printf ("\"%s\"", name);
   if (version == 1 && !strcmp (name, "shrink"))
     return g_strdup ("replace (grain, 'exact', 'off')");
   if (version == 1 && !strcmp (name, "shrink_factor"))
