@@ -14,7 +14,8 @@
  *
  * A store of an older version is read as one of this version: its runs have no buffers and delays,
  * which were counted otherwise up to version 2, and those of version 1 are one replica without jitter
- * each; up to version 3 the parts of the critical path are not known.  It becomes one of this version when it is opened to be written. */
+ * each; up to version 3 the parts of the critical path are not known.  It becomes one of this version
+ * when it is opened to be written. */
 #pragma once
 
 #include "study/study_error.h"
