@@ -90,6 +90,17 @@ same "load knows no time" "$(json time_s out)" null
 same "nor packets" "$(json packets out) $(json packet_hops out) $(json events out)" "null null null"
 same "load and packets agree on every link" "$(column payload_bytes packet.csv)" \
   "$(column payload_bytes load.csv)"
+# What the time is made of comes to the time; of a graph it is not known, which is said.
+run "$hopcast" simulate gen:halo3d:ranks=32,bytes=3000,iterations=2 --machine systemg:4 --ranks-per-node 8 \
+  --critical-path --format json -q
+awk -F': ' '/"time_s": /{ time_s = $2 + 0 } /"path_[a-z]*_s": [0-9]/{ n++; sum_s += $2 }
+  END { exit !(n == 5 && time_s > 0 && sum_s > time_s * (1 - 1e-9) && sum_s < time_s * (1 + 1e-9)) }' out
+verdict $? "the parts of the critical path" "$(grep -e time_s -e path_ out)" "$(cat err)"
+printf 'num_ranks 2\nrank 0 {\nl1: send 1000b to 1 tag 7\n}\nrank 1 {\nl1: recv 1000b from 0 tag 7\n}\n' >pair.goal
+run "$hopcast" simulate pair.goal --machine bgq:32 --critical-path
+test "$status" = 0 && ! grep -q 'critical path ' out && grep -q 'critical-path: not known of a trace that is a graph' err
+verdict $? "the critical path of a graph" "$(cat out err)"
+
 rails="simulate gen:halo3d:ranks=32,bytes=1024,iterations=1 --machine edr:4,rails=2,node=skylake --ranks-per-node 16"
 # shellcheck disable=SC2086
 succeeds "packets on two adapters" "$hopcast" $rails --links packet.csv

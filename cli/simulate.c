@@ -625,6 +625,9 @@ simulate (const char *path, const Options *options, SimRunOptions *run_options,
   warning = timeline ? cli_timeline_warning (timeline, run->result.time_ps) : NULL;
   if (warning)
     g_ptr_array_add (run->warnings, warning);
+  if (options->critical_path && !run->result.has_path)
+    g_ptr_array_add (run->warnings, g_strdup ("--critical-path: not known of a trace that is a "
+                                              "graph, whose ranks have several processors"));
   row = study_row_new ();
   row->key = g_strdup (run->key);
   name_inputs (row, &inputs, trace, run_options);

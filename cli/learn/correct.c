@@ -65,12 +65,6 @@ points_bind (Points *points, const PredictBaseModel *model, GError **error)
 
 /* --- The parts of a simulated time, each of which gets a factor --- */
 
-static const char *const part_names[SIM_N_CLASSES] = {
-  [SIM_CLASS_COMPUTE] = "path_compute_s",   [SIM_CLASS_SOFTWARE] = "path_software_s",
-  [SIM_CLASS_LATENCY] = "path_latency_s",   [SIM_CLASS_BANDWIDTH] = "path_bandwidth_s",
-  [SIM_CLASS_QUEUEING] = "path_queueing_s",
-};
-
 static const char *const part_meanings[SIM_N_CLASSES] = {
   [SIM_CLASS_COMPUTE] = "computation",
   [SIM_CLASS_SOFTWARE] = "work of the MPI library",
@@ -86,7 +80,8 @@ points_find_parts (Points *points)
   gboolean known = TRUE;
 
   for (guint part = 0; part < SIM_N_CLASSES && known; part++) {
-    const PredictColumn *column = predict_table_numbers (points->table, part_names[part], NULL);
+    const PredictColumn *column =
+        predict_table_numbers (points->table, study_path_fields[part], NULL);
 
     known = column != NULL;
     points->parts[part] = known ? column->numbers : NULL;
@@ -960,7 +955,7 @@ cli_correct (int argc, char **argv, GError **error)
   };
   if (work.train.parts[0] != NULL) {
     data.n_parts = SIM_N_CLASSES;
-    data.part_names = part_names;
+    data.part_names = study_path_fields;
     data.train_parts = (PredictPoints){ work.train.parts, data.train.n };
     data.test_parts = (PredictPoints){ work.test.parts, data.test.n };
   }

@@ -170,11 +170,9 @@ record_new (const CliRunResults *results)
   cli_add_number (builder, "compute_s_avg", row->compute_s_avg);
   cli_add_number (builder, "wait_s_avg", row->wait_s_avg);
   cli_add_number (builder, "wait_s_max", row->wait_s_max);
-  for (guint at = 0; at < SIM_N_CLASSES; at++) {
-    g_autofree char *name = g_strdup_printf ("path_%s_s", sim_class_names[at]);
-
-    cli_add_number (builder, name, study_row_number (row, study_row_find_field (name)));
-  }
+  for (guint at = 0; at < SIM_N_CLASSES; at++)
+    cli_add_number (builder, study_path_fields[at],
+                    study_row_number (row, study_row_find_field (study_path_fields[at])));
   cli_add_integer (builder, "messages", row->messages);
   cli_add_integer (builder, "message_bytes", row->message_bytes);
   add_count (builder, row, "packets");
@@ -210,8 +208,7 @@ print_path (FILE *out, const StudyRow *row)
     return;
   fprintf (out, "  %-18s", "critical path");
   for (guint at = 0; at < SIM_N_CLASSES; at++) {
-    g_autofree char *name = g_strdup_printf ("path_%s_s", sim_class_names[at]);
-    double part_s = study_row_number (row, study_row_find_field (name));
+    double part_s = study_row_number (row, study_row_find_field (study_path_fields[at]));
 
     fprintf (out, "%s %s %.1f %%", at > 0 ? "," : "", sim_class_names[at],
              100 * part_s / row->time_s);

@@ -849,6 +849,7 @@ make_step (Act *act, uint64_t key)
   }
 }
 
+/* As make_step(), which has one other place where it is inlined. */
 static RARE void
 make_injected (Act *act, uint64_t key)
 {

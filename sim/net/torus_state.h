@@ -486,9 +486,9 @@ typedef struct {
   DynamicPacket *dynamic_packet;
   Pool dynamic_packets;
   /* Steps of the current window. */
-  uint32_t
-      *node_steps; /* [own node] how many | HAS_OTHERS; while they are made: where they end in: */
-  Step *step;      /* those of a node next to each other */
+  /* [own node] how many it has | HAS_OTHERS; while they are made, where they end in `step`. */
+  uint32_t *node_steps;
+  Step *step; /* those of a node next to each other */
   uint32_t step_capacity;
   uint32_t *stepping; /* nodes that have some */
   uint32_t n_stepping;

@@ -69,6 +69,12 @@ static const StudyField tail[] = {
 #define N_TIMING 2 /* wall_s, peak_rss_bytes */
 #define N_FIELDS (N_HEAD + SIM_N_FEATURES + N_TAIL)
 
+const char *const study_path_fields[SIM_N_CLASSES] = {
+  [SIM_CLASS_COMPUTE] = "path_compute_s",   [SIM_CLASS_SOFTWARE] = "path_software_s",
+  [SIM_CLASS_LATENCY] = "path_latency_s",   [SIM_CLASS_BANDWIDTH] = "path_bandwidth_s",
+  [SIM_CLASS_QUEUEING] = "path_queueing_s",
+};
+
 static const char *const status_names[] = { "done", "failed" };
 
 const char *

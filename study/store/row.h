@@ -52,6 +52,9 @@ typedef struct {
   double end_s, compute_s, wait_s;
 } StudyRankTimes;
 
+/* The fields of the critical path's parts, "path_compute_s" ... "path_queueing_s". */
+extern const char *const study_path_fields[SIM_N_CLASSES];
+
 /* All empty, failed without an error yet, numbers that are not known NaN. */
 StudyRow *study_row_new (void);
 void study_row_free (StudyRow *row);
