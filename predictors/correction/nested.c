@@ -149,7 +149,8 @@ surface_values (PredictSurfaceKind kind, const PredictCorrectionData *data,
   return surface != NULL;
 }
 
-/* values[points->n], whose parts are parts[].  known: what predict_correct() made of `data`; NULL: it is asked. */
+/* values[points->n], whose parts are parts[].  known: what predict_correct() made of `data`; NULL: it
+ * is asked. */
 static gboolean
 candidate_values (guint candidate, const PredictCorrectionData *data,
                   const PredictCorrectionSettings *settings, const PredictCorrection *known,
@@ -570,7 +571,7 @@ predict_comparison_margin (const PredictComparison *comparison, guint candidate,
 {
   uint64_t n = data->train.n;
   const double *left_out = comparison->candidates[candidate].left_out;
-  g_autofree double *memory = g_new (double, 3 * n), *deviation = g_new0 (double, n);
+  g_autofree double *memory = g_new (double, 2 * n), *deviation = g_new0 (double, n);
   g_autofree uint32_t *group = g_new (uint32_t, n);
   double *observed = memory, *predicted = memory + n;
   PredictMargin margin = { true, INFINITY };

@@ -9,9 +9,10 @@
  * are in the same fold.
  *
  * In this way all candidates are judged alike: the model as it was, refitted, the parts of a simulated
- * time with a factor each (factors.h; where they are known), the two surfaces (surface.h), a term of any case, and a blend of all but the first: the geometric mean of their times
- * with weights that fit the times left out (Breiman, Stacked regressions, 1996), found without the fold
- * that is predicted.  The blend is chosen, unless another one's loss is less by more than chance.  That choice saw all
+ * time with a factor each (factors.h; where they are known), the two surfaces (surface.h), a term of any
+ * case, and a blend of all but the first: the geometric mean of their times with weights that fit the
+ * times left out (Breiman, Stacked regressions, 1996), found without the fold that is predicted.  The
+ * blend is chosen, unless another one's loss is less by more than chance.  That choice saw all
  * points; what it costs is found by drawing points with repetition: the choice is made by those drawn
  * and judged by the others (Tsamardinos, Greasidou and Borboudakis 2018). */
 #pragma once
