@@ -183,6 +183,7 @@ static const char *const mode_names[] = { "best", "paper", NULL };
 static const char *const verdicts[] = {
   [PREDICT_TAKE_TERM] = "take the term",
   [PREDICT_TAKE_REFITTED] = "take the refitted model",
+  [PREDICT_TAKE_FACTORS] = "take the factors",
   [PREDICT_TAKE_NEITHER] = "take neither",
 };
 
@@ -583,8 +584,10 @@ add_options (GOptionContext *context, Options *options)
     { "threads", 0, 0, G_OPTION_ARG_INT, &options->n_threads,
       "Trials at a time (default: all processors); the result is the same", "N" },
     { "output", 'o', 0, G_OPTION_ARG_FILENAME, &options->output,
-      "Write the mended model as a model file, if the verdict is to take the term", "FILE" },
-    { "anyway", 0, 0, G_OPTION_ARG_NONE, &options->anyway, "With -o: whatever the verdict is",
+      "Write the mended model as a model file, if the verdict is to take the term or the factors",
+      "FILE" },
+    { "anyway", 0, 0, G_OPTION_ARG_NONE, &options->anyway,
+      "With -o: the model with the term, whatever the verdict is",
       NULL },
     { "refitted", 0, 0, G_OPTION_ARG_FILENAME, &options->refitted,
       "Write the model with its parameters fitted, without a term", "FILE" },
@@ -798,9 +801,10 @@ search (const PredictCorrectionData *data, const PredictCorrectionSettings *sett
 
 static gboolean
 report (const PredictCorrectionData *data, const PredictCorrectionSettings *settings,
-        const Options *options, const PredictCorrection *correction,
+        const Options *options, const PredictCorrection *const *made,
         const PredictComparison *comparison, GError **error)
 {
+  const PredictCorrection *correction = made[settings->number - 1];
   Correction shown = { data, settings, correction, NULL, comparison, options->level };
   g_autoptr (CliOutfile) points = NULL;
   g_autofree char *refitted = NULL, *text = NULL;
@@ -825,9 +829,14 @@ report (const PredictCorrectionData *data, const PredictCorrectionSettings *sett
     tell_advice (&shown);
   correction_print (stdout, &shown, options->format.format);
 
-  /* The corrected model is written only when the verdict is for it. */
+  /* A mended model is written only when the verdict is for it. */
   if (options->output == NULL)
     return TRUE;
+  if (correction->verdict == PREDICT_TAKE_FACTORS && !options->anyway) {
+    text = predict_comparison_text (comparison, PREDICT_CANDIDATE_FACTORS, data, settings, made,
+                                    error);
+    return text != NULL && cli_outfile_write (options->output, text, error);
+  }
   if (shown.best == NULL || (correction->verdict != PREDICT_TAKE_TERM && !options->anyway))
     return cli_fail (error, "%s: not written: %s: %s%s", options->output,
                      verdicts[correction->verdict], correction->reason,
@@ -842,18 +851,18 @@ correct (const PredictCorrectionData *data, const PredictCorrectionSettings *set
 {
   PredictCorrection *made[PREDICT_N_CASES] = { NULL };
   g_autoptr (PredictComparison) comparison = NULL;
-  PredictCorrection **asked = &made[settings->number - 1];
+  const PredictCorrection *const *read_only = (const PredictCorrection *const *) made;
   gboolean done = search (data, settings, options, made, &comparison, error);
 
   if (done && comparison != NULL)
-    predict_comparison_review (comparison, settings->number, *asked);
+    predict_comparison_review (comparison, settings->number, made[settings->number - 1]);
   if (done && options->chosen != NULL) {
-    g_autofree char *text = predict_comparison_text (
-        comparison, data, settings, (const PredictCorrection *const *) made, error);
+    g_autofree char *text = predict_comparison_text (comparison, comparison->chosen, data, settings,
+                                                     read_only, error);
 
     done = text != NULL && cli_outfile_write (options->chosen, text, error);
   }
-  done = done && report (data, settings, options, *asked, comparison, error);
+  done = done && report (data, settings, options, read_only, comparison, error);
   for (guint at = 0; at < PREDICT_N_CASES; at++)
     predict_correction_free (made[at]);
   return done;

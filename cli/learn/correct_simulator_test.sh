@@ -150,6 +150,10 @@ verdict $? "slower links are a factor of the bandwidth" "$(cat err out)"
 slower slow_calls 's/^\(send\|receive\)_overhead = 1.3 us/\1_overhead = 2.6 us/; s/^call_overhead = 100 ns/call_overhead = 200 ns/'
 is_factor bandwidth 0.98 1.02 && is_factor software 1.97 2.03 && is_factor latency 0.8 1.2
 verdict $? "slower processors are a factor of the software" "$(cat err out)"
+small --from ping.store --measured slow_calls.csv -o calls.model --format csv
+test "$status" = 0 && grep -q ',take the factors,' out && grep -q '^variable path_software_s$' calls.model &&
+  "$hopcast" predict calls.model slow_calls.store -q -o calls.csv 2>>err
+verdict $? "the verdict names the factors and -o writes them" "$(cat err out)"
 slower slow_hops 's/^hop_latency = 40 ns/hop_latency = 200 ns/; s/^\(in\|recep\)\(jec\)*tion_latency = 20 ns/\1\2tion_latency = 100 ns/'
 is_factor bandwidth 0.95 1.05 && is_factor software 0.95 1.05 && is_factor latency 4.6 5.4
 verdict $? "longer ways are a factor of the latency" "$(cat err out)"

@@ -88,8 +88,14 @@ typedef struct {
  * four folds, its times are shown to be positive (predict_shown_positive(); where all observed ones
  * are), and it is not degenerate: the model alone, with other parameters, gives the same times, or
  * term and model cancel each other.  Else the refitted model is taken when it is better than
- * the model as it was, and shown to be positive. */
-typedef enum { PREDICT_TAKE_NEITHER, PREDICT_TAKE_REFITTED, PREDICT_TAKE_TERM } PredictVerdict;
+ * the model as it was, and shown to be positive.  Factors for the parts of a time are advised by
+ * predict_comparison_review() alone. */
+typedef enum {
+  PREDICT_TAKE_NEITHER,
+  PREDICT_TAKE_REFITTED,
+  PREDICT_TAKE_FACTORS,
+  PREDICT_TAKE_TERM
+} PredictVerdict;
 
 typedef struct {
   PredictErrors base_train, base_test;         /* of the model as it was */

@@ -535,6 +535,7 @@ predict_comparison_review (const PredictComparison *comparison, guint number,
   double refitted = comparison->candidates[PREDICT_CANDIDATE_REFITTED].nested;
   double term = comparison->candidates[PREDICT_CANDIDATE_CASES + number - 1].nested;
   double factors = comparison->candidates[PREDICT_CANDIDATE_FACTORS].nested;
+  bool has_factors = comparison->factors.n > 0;
   const char *because = NULL;
 
   correction->base_folds = base;
@@ -546,10 +547,17 @@ predict_comparison_review (const PredictComparison *comparison, guint number,
               "the model without it";
     correction->verdict = PREDICT_TAKE_REFITTED;
   }
-  if (correction->verdict == PREDICT_TAKE_TERM && comparison->factors.n > 0 && factors <= term) {
+  if (correction->verdict == PREDICT_TAKE_TERM && has_factors && factors <= term) {
     because = "at points that neither the search nor its choice saw, the term is not better than a "
               "factor for each part of the time";
     correction->verdict = PREDICT_TAKE_REFITTED;
+  }
+  if (correction->verdict == PREDICT_TAKE_REFITTED && has_factors &&
+      factors < fmin (base, refitted)) {
+    if (because == NULL)
+      because = "at points left out of the fit, a factor for each part of the time is better than "
+                "the refitted model";
+    correction->verdict = PREDICT_TAKE_FACTORS;
   }
   if (correction->verdict == PREDICT_TAKE_REFITTED && !(refitted < base)) {
     if (because == NULL)
@@ -670,7 +678,8 @@ define_candidate (guint candidate, const PredictCorrectionData *data,
 }
 
 char *
-predict_comparison_text (const PredictComparison *comparison, const PredictCorrectionData *data,
+predict_comparison_text (const PredictComparison *comparison, guint candidate,
+                         const PredictCorrectionData *data,
                          const PredictCorrectionSettings *settings,
                          const PredictCorrection *const *corrections, GError **error)
 {
@@ -679,14 +688,14 @@ predict_comparison_text (const PredictComparison *comparison, const PredictCorre
   g_autoptr (GString) text = g_string_new (NULL), time = g_string_new (NULL);
   g_autoptr (PredictBaseModel) again = NULL;
   g_autoptr (GError) trouble = NULL;
-  bool blend = comparison->chosen == PREDICT_CANDIDATE_BLEND, logarithms = true;
+  bool blend = candidate == PREDICT_CANDIDATE_BLEND, logarithms = true;
 
   for (uint64_t point = 0; point < data->train.n; point++)
     logarithms = logarithms && data->train_observed[point] > 0;
   for (uint32_t at = 0; at < model->n_variables; at++)
     g_string_append_printf (text, "variable %s\n", model->names.variables[at]);
   if (blend ? comparison->weights[PREDICT_CANDIDATE_FACTORS] > 0
-            : comparison->chosen == PREDICT_CANDIDATE_FACTORS)
+            : candidate == PREDICT_CANDIDATE_FACTORS)
     for (guint part = 0; part < data->n_parts; part++)
       if (!g_strv_contains (model->names.variables, data->part_names[part]))
         g_string_append_printf (text, "variable %s\n", data->part_names[part]);
@@ -694,7 +703,7 @@ predict_comparison_text (const PredictComparison *comparison, const PredictCorre
     g_autofree char *weight = predict_number_text (comparison->weights[at]);
     const char *name = predict_candidate_names[at];
 
-    if (blend ? !(comparison->weights[at] > 0) : at != comparison->chosen)
+    if (blend ? !(comparison->weights[at] > 0) : at != candidate)
       continue;
     if (!define_candidate (at, data, settings,
                            at >= PREDICT_CANDIDATE_CASES ? corrections[at - PREDICT_CANDIDATE_CASES]
@@ -714,7 +723,7 @@ predict_comparison_text (const PredictComparison *comparison, const PredictCorre
     g_string_append_printf (text, "time = exp(%s)\n", time->str);
   else
     g_string_append_printf (text, "time = %s\n", time->str);
-  again = predict_base_model_parse (text->str, "the choice", &trouble);
+  again = predict_base_model_parse (text->str, predict_candidate_names[candidate], &trouble);
   if (again == NULL) {
     g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_NUMERIC,
                  "%" G_GUINT64_FORMAT " points are too many for a formula: %s",

@@ -80,15 +80,16 @@ PredictMargin predict_comparison_margin (const PredictComparison *comparison, gu
 void predict_margin_ends (PredictMargin margin, double predicted, double *lower, double *upper);
 
 /* The verdict of a correction of case `number`, looked at again: its losses of points left out become the nested
- * ones, and a term or a refitted model that is not better by them is not taken; nor is a term that is not
- * better than the factors. */
+ * ones, and a term or a refitted model that is not better by them is not taken; the factors take the place of
+ * one that is not better than they are. */
 void predict_comparison_review (const PredictComparison *comparison, guint number,
                                 PredictCorrection *correction);
 
-/* What was chosen, learned from all points, as a model file of the variables alone: formulas with their
- * numbers, a surface or a blend as definitions.  Arguments as those of predict_compare().  The caller frees.
+/* A candidate, such as the chosen one, learned from all points, as a model file of the variables alone: formulas
+ * with their numbers, a surface or a blend as definitions.  Arguments as those of predict_compare().  The caller frees.
  * NULL and *error (PREDICT_ERROR_NUMERIC): kriging of so many points is too long for a formula. */
 char *
-predict_comparison_text (const PredictComparison *comparison, const PredictCorrectionData *data,
+predict_comparison_text (const PredictComparison *comparison, guint candidate,
+                         const PredictCorrectionData *data,
                          const PredictCorrectionSettings *settings,
                          const PredictCorrection *const *corrections, GError **error);

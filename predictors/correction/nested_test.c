@@ -222,15 +222,18 @@ test_test_points (void)
   predict_base_model_free (f.model);
 }
 
-/* base, refitted, term: the nested losses.  before, after: the verdict. */
+/* base, refitted, factors, term: the nested losses; factors 0: there are none.  before, after: the verdict. */
 static void
-review (double base, double refitted, double term, PredictVerdict before, PredictVerdict after)
+review (double base, double refitted, double factors, double term, PredictVerdict before,
+        PredictVerdict after)
 {
   PredictCorrection correction = { .n_trials = 1, .verdict = before, .reason = g_strdup ("why") };
   PredictComparison comparison = { .n_folds = 5 };
 
   comparison.candidates[PREDICT_CANDIDATE_BASE].nested = base;
   comparison.candidates[PREDICT_CANDIDATE_REFITTED].nested = refitted;
+  comparison.candidates[PREDICT_CANDIDATE_FACTORS].nested = factors;
+  comparison.factors.n = factors > 0 ? 2 : 0;
   comparison.candidates[PREDICT_CANDIDATE_CASES + 3].nested = term;
   predict_comparison_review (&comparison, 4, &correction);
   g_assert_cmpint (correction.verdict, ==, after);
@@ -242,13 +245,21 @@ review (double base, double refitted, double term, PredictVerdict before, Predic
 static void
 test_review (void)
 {
-  review (3, 2, 1, PREDICT_TAKE_TERM, PREDICT_TAKE_TERM);
-  review (3, 1, 2, PREDICT_TAKE_TERM, PREDICT_TAKE_REFITTED);
-  review (1, 2, 3, PREDICT_TAKE_TERM, PREDICT_TAKE_NEITHER);
-  review (3, 2, 1, PREDICT_TAKE_REFITTED, PREDICT_TAKE_REFITTED);
-  review (2, 3, 1, PREDICT_TAKE_REFITTED, PREDICT_TAKE_NEITHER);
-  review (3, 2, 1, PREDICT_TAKE_NEITHER, PREDICT_TAKE_NEITHER);
-  review (3, 2, INFINITY, PREDICT_TAKE_TERM, PREDICT_TAKE_REFITTED);
+  review (3, 2, 0, 1, PREDICT_TAKE_TERM, PREDICT_TAKE_TERM);
+  review (3, 1, 0, 2, PREDICT_TAKE_TERM, PREDICT_TAKE_REFITTED);
+  review (1, 2, 0, 3, PREDICT_TAKE_TERM, PREDICT_TAKE_NEITHER);
+  review (3, 2, 0, 1, PREDICT_TAKE_REFITTED, PREDICT_TAKE_REFITTED);
+  review (2, 3, 0, 1, PREDICT_TAKE_REFITTED, PREDICT_TAKE_NEITHER);
+  review (3, 2, 0, 1, PREDICT_TAKE_NEITHER, PREDICT_TAKE_NEITHER);
+  review (3, 2, 0, INFINITY, PREDICT_TAKE_TERM, PREDICT_TAKE_REFITTED);
+  review (4, 3, 2, 1, PREDICT_TAKE_TERM, PREDICT_TAKE_TERM);
+  review (4, 3, 1, 2, PREDICT_TAKE_TERM, PREDICT_TAKE_FACTORS);
+  review (4, 1, 2, 3, PREDICT_TAKE_TERM, PREDICT_TAKE_REFITTED);
+  review (2, 3, 1, 4, PREDICT_TAKE_TERM, PREDICT_TAKE_FACTORS);
+  review (4, 3, 2, 1, PREDICT_TAKE_REFITTED, PREDICT_TAKE_FACTORS);
+  review (4, 2, 3, 1, PREDICT_TAKE_REFITTED, PREDICT_TAKE_REFITTED);
+  review (1, 3, 2, 4, PREDICT_TAKE_REFITTED, PREDICT_TAKE_NEITHER);
+  review (4, 3, 2, 1, PREDICT_TAKE_NEITHER, PREDICT_TAKE_NEITHER);
 }
 
 int
