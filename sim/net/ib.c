@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * ib_traffic.c moves the packets. */
+ * ib_adapter.c and ib_traffic.c move the packets. */
 #include "sim/net/ib_state.h"
 #include "sim/node/memory.h"
 

@@ -1,4 +1,4 @@
-/* ib_state.h - state of the network of a fabric; private to ib.c and ib_traffic.c.
+/* ib_state.h - state of the network of a fabric; private to ib_*.c.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -293,7 +293,7 @@ typedef struct {
 
 /* --- Places in memory --- */
 
-/* ib_traffic_usual.c is ib_traffic.c with the numbers of most machines as
+/* ib_traffic_usual.c is ib_adapter.c and ib_traffic.c with the numbers of most machines as
  * constants: one lane, switches of up to 64 ports that read three packets from
  * an input at a time, neither adaptive nor with congestion control. */
 enum { IB_USUAL_READS = 3 };
@@ -496,13 +496,43 @@ ib_blocks (const IbNetwork *net, uint32_t frame_bytes)
 /* Before the first message; no longer than what reaches a switch takes. */
 void ib_set_windows (IbNetwork *net, int64_t most_ps);
 
+/* ib_traffic_usual.c has these once more. */
+#ifdef IB_USUAL
+#define ib_adapter_post         ib_usual_adapter_post
+#define ib_adapter_activate     ib_usual_adapter_activate
+#define ib_adapter_read_done    ib_usual_adapter_read_done
+#define ib_adapter_receive      ib_usual_adapter_receive
+#define ib_adapter_take_up      ib_usual_adapter_take_up
+#define ib_adapter_deliver      ib_usual_adapter_deliver
+#define ib_adapter_acknowledged ib_usual_adapter_acknowledged
+#define ib_adapter_read_more    ib_usual_adapter_read_more
+#define ib_run_windows          ib_usual_run_windows
+#endif
+
+/* --- ib_adapter.c --- */
+
+/* What happens now: a request has reached its adapter; a pair has its turn behind the others of its lane; the
+ * payload of a packet has been read. */
+void ib_adapter_post (IbNetwork *net, uint32_t request);
+void ib_adapter_activate (IbNetwork *net, uint32_t pair);
+void ib_adapter_read_done (IbNetwork *net, uint32_t packet);
+
+/* Begins to read what the adapter of this port has room for. */
+void ib_adapter_read_more (IbNetwork *net, uint32_t port);
+
+/* The last byte of a packet has arrived, and stays in the buffer until its context is there; the context is
+ * there. */
+void ib_adapter_receive (IbNetwork *net, uint32_t packet);
+void ib_adapter_take_up (IbNetwork *net, uint32_t packet);
+
+/* All of a message is in memory; its acknowledgement is back. */
+void ib_adapter_deliver (IbNetwork *net, uint32_t message);
+void ib_adapter_acknowledged (IbNetwork *net, uint32_t message);
+
 /* --- ib_traffic.c --- */
 
 /* All windows, until nothing is left to do or nothing moves any more; false when the client ended
  * the run before. */
-#ifdef IB_USUAL
-#define ib_run_windows ib_usual_run_windows
-#endif
 bool ib_run_windows (IbNetwork *net);
 #ifndef IB_USUAL
 bool ib_usual_run_windows (IbNetwork *net);
