@@ -58,7 +58,7 @@ predictors/group:
 predictors/model: table forest boosting formula scoring
 predictors/scoring: table model forest formula
 predictors/table: formula
-study/advise: plan search session
+study/advise: aggregate plan search session
 study/aggregate: search session
 study/calibrate: aggregate session
 study/plan: store

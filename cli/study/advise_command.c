@@ -10,6 +10,7 @@
 #include "cli/print/progress.h"
 #include "cli/print/terminal.h"
 #include "study/advise/advise.h"
+#include "study/aggregate/pattern_choice.h"
 #include "study/report/report.h"
 
 #include <math.h>
@@ -247,8 +248,17 @@ add_conditions (GPtrArray *lines, const StudyAdvice *advice)
     add_line (
         lines,
         "computation: it is taken to be as fast with %u as with %u ranks on a node; the gain is "
-        "used up where it becomes %.1f %% slower ('hopcast aggregate' finds out)",
+        "used up where it becomes %.1f %% slower",
         advised (advice)->ranks_per_node, advice->plain->ranks_per_node, 100 * margin);
+  if (!isnan (margin) && !isnan (advice->slower_high))
+    add_line (
+        lines,
+        "shared memory: by the model of the node it becomes %.1f to %.1f %% slower, as the program "
+        "waits for memory (0 to %.0f %% of its time)%s; 'hopcast aggregate' finds out",
+        100 * advice->slower_low, 100 * advice->slower_high, 100 * study_memory_unknown.share_high,
+        advice->slower_high > margin ? ", which may be more than the gain" : "");
+  else if (!isnan (margin))
+    add_line (lines, "shared memory: no model of this node; times with both numbers of ranks tell");
   if (!isnan (gain->low))
     add_line (lines,
               "noise: differences below %.1f %% are not told from the uncertainty of the machine",
@@ -387,6 +397,10 @@ print_json (FILE *out, const char *path, const Options *options, const StudyAdvi
     cli_add_number (builder, advice->what_ifs[at].name, advice->what_ifs[at].gain);
   json_builder_end_object (builder);
   cli_add_number (builder, "computation_margin", computation_margin (advice));
+  cli_begin_object (builder, "computation_slower");
+  cli_add_number (builder, "low", advice->slower_low);
+  cli_add_number (builder, "high", advice->slower_high);
+  json_builder_end_object (builder);
   cli_add_string (builder, "model", advice->model);
   cli_begin_array (builder, "models");
   for (gsize at = 0; at < STUDY_N_TRUSTS; at++) {

@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "study/advise/advise.h"
 
+#include "study/aggregate/node_shares.h"
+#include "study/aggregate/pattern_choice.h"
 #include "study/race.h"
 #include "study/ranking.h"
 #include "study/search/optimize.h"
@@ -642,6 +644,27 @@ verdict_of (const StudyAdvice *advice, double least_gain)
   return gain->low <= 0 ? STUDY_ADVICE_NOISE : STUDY_ADVICE_CHANGE;
 }
 
+static const TopoMachine *
+machine_of (const Adviser *adviser, const StudyRival *rival)
+{
+  return ((StudyVariant *) g_ptr_array_index (adviser->rivals->variants, rival->variant))->machine;
+}
+
+/* What more ranks on a node may cost that the runs do not have: all candidates compute as recorded. */
+static void
+ask_node_model (const Adviser *adviser)
+{
+  StudyAdvice *advice = adviser->advice;
+  const StudyMemoryRange unknown = { study_memory_unknown.share_low,
+                                     study_memory_unknown.share_high };
+
+  advice->slower_low = advice->slower_high = NAN;
+  if (advice->best != NULL && advice->best->ranks_per_node != advice->plain->ranks_per_node)
+    study_slots_slowdown (machine_of (adviser, advice->best), advice->best->ranks_per_node,
+                          machine_of (adviser, advice->plain), advice->plain->ranks_per_node,
+                          &unknown, &advice->slower_low, &advice->slower_high);
+}
+
 /* Fills in what the runs say, and puts the rivals in order. */
 static void
 conclude (Adviser *adviser)
@@ -665,6 +688,7 @@ conclude (Adviser *adviser)
   advice->gain = adviser->challenger > 0 ? gain_of (adviser, adviser->challenger, FRESH, N_PAIRS)
                                          : study_gain_new (NULL, NULL, 0);
   advice->verdict = verdict_of (advice, adviser->options->least_gain);
+  ask_node_model (adviser);
   for (guint at = 0; at < STUDY_N_WHAT_IFS; at++) {
     double plain = *time_at (adviser, 0, WHAT_IFS + at);
     double best = *time_at (adviser, adviser->challenger, WHAT_IFS + at);

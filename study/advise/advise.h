@@ -69,7 +69,11 @@ typedef struct {
   StudyTrust trusts[STUDY_N_TRUSTS];
   const char *model; /* "load", "shrunk", "exact": nothing but runs */
   StudyWhatIf what_ifs[STUDY_N_WHAT_IFS];
-  double compute_s;        /* mean computation of a rank, default, machine as it is */
+  double compute_s; /* mean computation of a rank, default, machine as it is */
+  /* By how much, as a share, computation is slower with .best's ranks per node than with the default's, by the
+   * model of the node (study/aggregate/node_shares.h) for programs of which nothing is known; NaN: none is
+   * known of this node, or as many share it. */
+  double slower_low, slower_high;
   guint n_exact, n_shrunk; /* runs */
   double wall_s;           /* of their workers, earlier ones included */
   double search_s, elapsed_s;

@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "study/aggregate/node_shares.h"
 
+#include <math.h>
+
 /* The places of all tasks of a node. */
 typedef struct {
   const TopoNode *node;
@@ -66,17 +68,65 @@ share_of (const Tasks *tasks, uint32_t core)
   return share;
 }
 
+static PredictShare *
+shares_of (const Tasks *tasks)
+{
+  PredictShare *shares = g_new (PredictShare, tasks->n_tasks);
+
+  for (uint32_t task = 0; task < tasks->n_tasks; task++)
+    shares[task] = share_of (tasks, tasks->core[task]);
+  return shares;
+}
+
 PredictShare *
 study_pattern_shares (const TopoNode *node, const TopoParameters *parameters,
                       const TopoLevels *levels, const TopoPattern *pattern)
 {
   g_autofree uint32_t *core = g_new (uint32_t, pattern->n_tasks);
-  const Tasks tasks = { node, parameters, core, pattern->n_tasks };
-  PredictShare *shares = g_new (PredictShare, pattern->n_tasks);
 
   for (uint32_t task = 0; task < pattern->n_tasks; task++)
     core[task] = levels->core[pattern->place[task]];
-  for (uint32_t task = 0; task < pattern->n_tasks; task++)
-    shares[task] = share_of (&tasks, core[task]);
-  return shares;
+  return shares_of (&(Tasks){ node, parameters, core, pattern->n_tasks });
+}
+
+/* --- Slots of a machine --- */
+
+/* Of the tasks on the first slots of a node. */
+static PredictShare *
+slot_shares (const TopoMachine *machine, uint32_t n_slots)
+{
+  g_autofree uint32_t *core = g_new (uint32_t, n_slots);
+
+  for (uint32_t slot = 0; slot < n_slots; slot++)
+    core[slot] = machine->slot_core[slot];
+  return shares_of (&(Tasks){ machine->node, &machine->parameters, core, n_slots });
+}
+
+bool
+study_slots_slowdown (const TopoMachine *machine, uint32_t n_slots, const TopoMachine *reference,
+                      uint32_t n_reference, const StudyMemoryRange *range, double *low,
+                      double *high)
+{
+  g_autofree PredictShare *shares = NULL, *than = NULL;
+
+  if (machine->node == NULL || machine->threads_per_core > 1)
+    return false;
+  shares = slot_shares (machine, n_slots);
+  than = slot_shares (reference, n_reference);
+  *low = INFINITY;
+  *high = -INFINITY;
+  /* Sets from the least private cache to far beyond the shared ones, in steps of a half, and without end. */
+  for (uint32_t step = 0; step <= STUDY_SET_STEPS; step++)
+    for (uint32_t end = 0; end < 2; end++) {
+      const PredictMemoryUse use = { end == 0 ? range->share_low : range->share_high,
+                                     step < STUDY_SET_STEPS
+                                         ? STUDY_PRIVATE_BYTES * pow (2, step / 2.0)
+                                         : (double) INFINITY,
+                                     PREDICT_REUSE_EXPONENT };
+      double slowdown = predict_sharing_slowdown (shares, n_slots, than, n_reference, &use) - 1;
+
+      *low = fmin (*low, slowdown);
+      *high = fmax (*high, slowdown);
+    }
+  return true;
 }

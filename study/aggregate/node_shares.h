@@ -25,3 +25,18 @@
  * are on its hardware threads and part its cache.  The caller g_free()s. */
 PredictShare *study_pattern_shares (const TopoNode *node, const TopoParameters *parameters,
                                     const TopoLevels *levels, const TopoPattern *pattern);
+
+/* Memory shares of a program of which they are not known. */
+typedef struct {
+  double share_low, share_high;
+} StudyMemoryRange;
+
+/* Working sets that are tried: up to 2^20 private caches, and without end. */
+#define STUDY_SET_STEPS 40u
+
+/* By how much, as a share, computation is slower with tasks on the first n_slots of a node of `machine` than
+ * on the first n_reference of `reference`, which may differ in its slots alone: the least and the most over the
+ * range and any working set.  False: the tree of the node is not known, or slots are hardware threads. */
+bool study_slots_slowdown (const TopoMachine *machine, uint32_t n_slots,
+                           const TopoMachine *reference, uint32_t n_reference,
+                           const StudyMemoryRange *range, double *low, double *high);

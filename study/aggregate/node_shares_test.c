@@ -6,6 +6,7 @@
  * test. */
 #include "study/aggregate/node_shares.h"
 
+#include "study/aggregate/network_pingpong.h"
 #include "topology/node/node_fixture.h"
 
 #include <math.h>
@@ -123,6 +124,33 @@ test_threads (void)
   g_assert_cmpfloat (shares[2].private_bytes, ==, 256 * KIB);
 }
 
+/* All eight cores against one of each L2: with data without end each has half of its 6 MiB, and 8/3 instead of
+ * 4/3 of the time of a byte.  Sets that only the larger part holds make the most of it: the model's missed is then 0
+ * in the reference, so that of a share of 0.5 the time rises by 0.5 x missed x 8/3 of 0.5. */
+static void
+test_slots (void)
+{
+  g_autoptr (TopoMachine) machine = new_machine (), sparse = new_machine ();
+  const StudyMemoryRange none = { 0, 0 }, half = { 0, 0.5 }, known = { 0.5, 0.5 };
+  double low, high, endless, fits;
+
+  study_slots_are_cores (machine);
+  g_assert_true (topo_machine_set_cores (sparse, "0,2,4,6", NULL));
+  g_assert_true (study_slots_slowdown (machine, 8, sparse, 4, &none, &low, &high));
+  g_assert_cmpfloat (low, ==, 0);
+  g_assert_cmpfloat (high, ==, 0);
+  g_assert_true (study_slots_slowdown (machine, 8, machine, 8, &half, &low, &high));
+  g_assert_cmpfloat (high, ==, 0);
+  /* Shared caches are 96 and 192 times the private one. */
+  endless = (0.5 + 0.5 * 8 / 3 / sqrt (96)) / (0.5 + 0.5 * 4 / 3 / sqrt (192)) - 1;
+  fits = 8.0 / 3 * (1 / sqrt (96) - 1 / sqrt (128 * sqrt (2))) / (1 - 1 / sqrt (128 * sqrt (2)));
+  g_assert_true (study_slots_slowdown (machine, 8, sparse, 4, &known, &low, &high));
+  g_assert_cmpfloat (low, ==, 0); /* sets that fit both */
+  g_assert_cmpfloat_with_epsilon (high, fmax (endless, fits), 1e-9);
+  machine->threads_per_core = 2;
+  g_assert_false (study_slots_slowdown (machine, 8, sparse, 4, &half, &low, &high));
+}
+
 /* Cores without caches have the guess, and what they share is memory alone. */
 static void
 test_no_caches (void)
@@ -177,6 +205,7 @@ main (int argc, char **argv)
   g_test_add_func ("/study/node-shares/harpertown-order", test_harpertown_order);
   g_test_add_func ("/study/node-shares/own-memories", test_own_memories);
   g_test_add_func ("/study/node-shares/threads", test_threads);
+  g_test_add_func ("/study/node-shares/slots", test_slots);
   g_test_add_func ("/study/node-shares/no-caches", test_no_caches);
   g_test_add_data_func ("/study/node-shares/" E5420, E5420, test_recorded_nodes);
   g_test_add_data_func ("/study/node-shares/" X5550, X5550, test_recorded_nodes);
