@@ -21,6 +21,7 @@
  * its computations and energies are worked out anew and its communication stays, as in equation 5. */
 #pragma once
 
+#include "predictors/aggregation/bound_table.h"
 #include "predictors/aggregation/node_sharing.h"
 #include "study/aggregate/pattern_run.h"
 #include "study/aggregate/power.h"
@@ -68,10 +69,11 @@ extern const guint aggregation_n_variations;
 typedef struct {
   AggregationProgram program;
   uint32_t n_ranks;
-  TopoMachine *machine;               /* of the job that was simulated; else NULL */
-  TopoPatterns *patterns;             /* likewise */
-  PredictMemoryUse use;               /* with the usual guesses */
-  bool has[AGGREGATION_PATTERNS + 1]; /* false: the paper did not run this pattern */
+  TopoMachine *machine;                    /* of the job that was simulated; else NULL */
+  TopoPatterns *patterns;                  /* likewise */
+  PredictMemoryUse use;                    /* with the usual guesses */
+  bool has[AGGREGATION_PATTERNS + 1];      /* false: the paper did not run this pattern */
+  double factor[AGGREGATION_PATTERNS + 1]; /* of the recorded computations */
   double computation_s[AGGREGATION_PATTERNS + 1], communication_s[AGGREGATION_PATTERNS + 1];
   double energy_J[AGGREGATION_PATTERNS + 1];
   uint32_t chosen;
@@ -82,6 +84,7 @@ typedef struct {
   GPtrArray *jobs;            /* (element-type AggregationJob) simulated so far */
   AggregationGuesses guesses; /* that hold */
   AggregationJob varied;      /* a job under guesses that are not the usual ones */
+  PredictBoundTable *table;   /* of System G with 16 nodes; NULL: not filled yet */
   GString *details;           /* borrowed; may be NULL */
   char *xc30_note;            /* which of its predictions the figures are of; NULL: none yet */
   const char *xc30;           /* other runs than those built in; borrowed, may be NULL */
@@ -92,6 +95,11 @@ typedef struct {
 const AggregationJob *aggregation_job (Aggregation *aggregation, AggregationProgram program,
                                        uint32_t n_ranks, GError **error);
 void aggregation_job_free (gpointer job);
+
+/* By how much, in percent, computation and the bound of communication together differ from the simulated
+ * time: the mean of the differences, up or down, over the patterns of a program on 16 tasks.  NaN and *error. */
+double
+aggregation_over_bound (Aggregation *aggregation, AggregationProgram program, GError **error);
 
 /* aggregation_ipc.c: what a program asks of memory.  Fitted to Table I, or guessed. */
 PredictMemoryUse

@@ -148,7 +148,7 @@ test_figures (void)
   g_autoptr (GError) error = NULL;
   double simulated;
 
-  g_assert_cmpuint (figures->len, ==, 26);
+  g_assert_cmpuint (figures->len, ==, 27);
   for (guint i = 0; i < figures->len; i++)
     g_assert_true (
         g_hash_table_add (names, ((ValidationPublished *) g_ptr_array_index (figures, i))->name));
