@@ -528,6 +528,11 @@ static const Row rows[] = {
   { "memory", "cache_share", AT (memory.cache_share), TOPO_UNIT_SHARE,
     { NULL, "50 %" }, "0 %", "100 %",
     "Of a cache that one buffer of a message may fill; guess: two buffers share it" },
+  { "memory", "thread_slowdown", AT (memory.thread_slowdown), TOPO_UNIT_SHARE,
+    { NULL, "60 %" }, "0 %", "100 %",
+    "How much longer computation in a core takes while another thread of the core computes too (the\n"
+    "model of aggregation): SPEC MPI2007 on X5570 with 16 instead of 8 ranks a node, codes that hardly wait\n"
+    "for memory: tachyon 57 %, lammps 60 %, tera_tf 61 % [M]" },
   { "memory", "thread_latency", AT (memory.thread_latency_ps), TOPO_UNIT_TIME,
     { NULL, "8 ns" }, "0 ns", "1 ms",
     "Of the first line of a piece that another thread of the same core has written: 7 to 10 ns on\n"

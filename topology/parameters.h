@@ -245,6 +245,7 @@ typedef struct {
     uint64_t hbm_bandwidth_Bps;   /* ... of high-bandwidth memory */
     bool uses_hbm;                /* ranks have their buffers there, where a core has it near */
     double cache_share;           /* of a cache that one buffer of a message may fill */
+    double thread_slowdown;       /* of computation beside another thread of the core, as a share */
     int64_t thread_latency_ps;    /* of a line that another thread of the core has written */
     int64_t cache_latency_ps;     /* ... another core below the same cache */
     int64_t transfer_latency_ps;  /* of a line from memory, or from caches that share none above */

@@ -39,7 +39,8 @@ predict_sharing_time (const PredictShare *share, const PredictMemoryUse *use)
   double share_missed = missed (share, use->working_set_bytes, use->reuse_exponent);
 
   g_assert (use->memory_share >= 0 && use->memory_share <= 1 && share->crowding >= 1);
-  return 1 - use->memory_share + use->memory_share * share_missed * share->crowding;
+  return (1 - use->memory_share) * (1 + share->threads) +
+         use->memory_share * share_missed * share->crowding;
 }
 
 static double
@@ -79,6 +80,7 @@ predict_sharing_slowdown (const PredictShare *shares, uint32_t n, const PredictS
 typedef struct {
   uint32_t program;
   double slow;     /* missed * crowding */
+  double threads;  /* of its share */
   double growth;   /* (p / p_0)^growth */
   double log_work; /* log (seconds * p) */
 } RunTerms;
@@ -134,16 +136,17 @@ search (Problem *problem, Cost cost, double end)
 }
 
 static double
-time_of (double memory_share, double slow)
+time_of (double memory_share, double slow, double threads)
 {
-  return 1 - memory_share + memory_share * slow;
+  return (1 - memory_share) * (1 + threads) + memory_share * slow;
 }
 
 /* Of the runs of problem->program, around their mean: that is the best work. */
 static double
 share_cost (Problem *problem, double memory_share)
 {
-  double origin = time_of (memory_share, problem->runs[problem->first[problem->program]].slow);
+  const RunTerms *first = &problem->runs[problem->first[problem->program]];
+  double origin = time_of (memory_share, first->slow, first->threads);
   double sum = 0, squares = 0;
   uint32_t n = 0;
 
@@ -153,7 +156,7 @@ share_cost (Problem *problem, double memory_share)
 
     if (terms->program != problem->program)
       continue;
-    log_time = predict_log (time_of (memory_share, terms->slow) / origin +
+    log_time = predict_log (time_of (memory_share, terms->slow, terms->threads) / origin +
                             problem->overhead * terms->growth) -
                terms->log_work;
     n++;
@@ -204,7 +207,8 @@ check (const PredictTimedRun *runs, uint32_t n_runs, const char *const *names, u
       has_growth = has_growth || runs[run].ranks != runs[first[program]].ranks;
       for (uint32_t other = 0; other < run && !has_contrast; other++)
         has_contrast = runs[other].program == program && runs[other].ranks == runs[run].ranks &&
-                       slow_of (&runs[other], assumptions) != slow_of (&runs[run], assumptions);
+                       (runs[other].share.threads != runs[run].share.threads ||
+                        slow_of (&runs[other], assumptions) != slow_of (&runs[run], assumptions));
     }
     if (!has_contrast) {
       g_set_error (
@@ -252,6 +256,7 @@ predict_node_learn (const PredictTimedRun *runs, uint32_t n_runs, const char *co
     terms[run] = (RunTerms){
       .program = at->program,
       .slow = slow_of (at, assumptions),
+      .threads = at->share.threads,
       .growth = growth_of (at, &figures->origin[at->program], assumptions->growth),
       .log_work = predict_log (at->seconds * at->ranks),
     };
@@ -283,7 +288,8 @@ predict_node_time (const PredictNodeFigures *figures, const PredictTimedRun *run
   const PredictTimedRun *origin = &figures->origin[run->program];
   double memory_share = figures->memory_share[run->program];
 
-  return time_of (memory_share, slow_of (run, &figures->assumptions)) /
-             time_of (memory_share, slow_of (origin, &figures->assumptions)) +
+  return time_of (memory_share, slow_of (run, &figures->assumptions), run->share.threads) /
+             time_of (memory_share, slow_of (origin, &figures->assumptions),
+                      origin->share.threads) +
          figures->overhead * growth_of (run, origin, figures->assumptions.growth);
 }

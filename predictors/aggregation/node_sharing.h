@@ -8,7 +8,7 @@
  *
  * Per unit of work of a task that had no more cache than its private one and memory for itself,
  *
- *   T = 1 - memory_share + memory_share * missed * crowding
+ *   T = (1 - memory_share) * (1 + threads) + memory_share * missed * crowding
  *
  *   missed    of the accesses that leave the private cache, the share that the task's part of the
  *             shared cache does not hold: the distances of reuse follow a power law that ends at
@@ -21,6 +21,9 @@
  *             come to the same phase together, so of a server with bandwidth B each of n tasks
  *             gets B / n, and takes no more than core_Bps:
  *               crowding = max (1, n core_Bps / B) over its servers
+ *
+ *   threads   how much longer, as a share, what does not wait for memory takes beside tasks on other
+ *             hardware threads of the core: the two threads of a core do 2 / (1 + threads) times the work of one
  *
  * Not modelled: computation that goes on while memory is waited for (it counts as part of neither),
  * prefetchers, pages in another socket's memory, clocks that rise when cores are idle. */
@@ -38,6 +41,7 @@ typedef struct {
   double private_bytes; /* of the largest cache that is its own, > 0 */
   double cache_bytes;   /* its part of the cache it shares; up to private_bytes: it has none */
   double crowding;      /* as above, at least 1: predict_crowding() */
+  double threads;       /* as above; 0: the core is its own */
 } PredictShare;
 
 /* The demand of a program on memory. */

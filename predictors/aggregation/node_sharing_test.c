@@ -105,6 +105,14 @@ test_slowdown (void)
       { 1, 1, 1 },
       { 0.5, INFINITY, 0.5 },
       2 },
+    /* Beside another thread: what is left of computation takes 1.6 times as long. */
+    { "threads", { { 1, 4, 1, 0.6 } }, 1, { 1, 4, 1, 0 }, { 0, INFINITY, 0.5 }, 1.6 },
+    { "threads at memory",
+      { { 1, 1, 2, 0.6 } },
+      1,
+      { 1, 1, 1, 0 },
+      { 0.5, INFINITY, 0.5 },
+      0.5 * 1.6 + 0.5 * 2 },
     /* A saturated memory: slower in proportion to the tasks. */
     { "8 tasks",
       { { 1, 1, predict_crowding (8, 6e9, 12e9) } },

@@ -24,6 +24,31 @@ count_below (const Tasks *tasks, const TopoObject *object)
   return n;
 }
 
+/* Tasks on the threads of a core. */
+static uint32_t
+count_beside (const Tasks *tasks, uint32_t core)
+{
+  const uint32_t *first_thread = tasks->node->first_thread;
+  uint32_t n = 0;
+
+  for (uint32_t task = 0; task < tasks->n_tasks; task++)
+    n += first_thread != NULL ? first_thread[tasks->core[task]] == first_thread[core]
+                              : tasks->core[task] == core;
+  return n;
+}
+
+/* Whether no other core is below an object. */
+static bool
+is_of_core (const TopoNode *node, const TopoObject *object, uint32_t core)
+{
+  uint32_t last = object->first_core + object->n_cores - 1;
+
+  return node->first_thread != NULL
+             ? node->first_thread[object->first_core] == node->first_thread[core] &&
+                   node->first_thread[last] == node->first_thread[core]
+             : object->n_cores == 1;
+}
+
 static double
 crowding_below (const Tasks *tasks, uint32_t object, uint64_t bandwidth_Bps)
 {
@@ -57,14 +82,17 @@ share_of (const Tasks *tasks, uint32_t core)
     if (object->kind != TOPO_OBJECT_CACHE)
       continue;
     part_bytes = (double) object->cache_bytes / count_below (tasks, object);
-    if (object->n_cores == 1)
+    if (is_of_core (node, object, core))
       share.private_bytes = MAX (share.private_bytes, part_bytes);
     else
       share.cache_bytes = MAX (share.cache_bytes, part_bytes);
   }
   if (share.private_bytes <= 0)
-    share.private_bytes =
-        (double) STUDY_PRIVATE_BYTES / count_below (tasks, &node->objects[node->core[core]]);
+    share.private_bytes = (double) STUDY_PRIVATE_BYTES / count_beside (tasks, core);
+  /* Two threads of a core do 2 / (1 + slowdown) times the work of one, and more of them no more than two. */
+  if (count_beside (tasks, core) > 1)
+    share.threads =
+        count_beside (tasks, core) * (1 + tasks->parameters->memory.thread_slowdown) / 2 - 1;
   return share;
 }
 
@@ -109,7 +137,7 @@ study_slots_slowdown (const TopoMachine *machine, uint32_t n_slots, const TopoMa
 {
   g_autofree PredictShare *shares = NULL, *than = NULL;
 
-  if (machine->node == NULL || machine->threads_per_core > 1)
+  if (machine->node == NULL)
     return false;
   shares = slot_shares (machine, n_slots);
   than = slot_shares (reference, n_reference);

@@ -7,6 +7,7 @@
  *
  *   private_bytes  of the core's own cache
  *   cache_bytes    of the shared caches above the core the one that has most for each of its tasks
+ *   threads        of tasks on other hardware threads of the core, by memory.thread_slowdown
  *   crowding       the worst of the memory nearest to the core (bandwidth) and of the package's bus
  *                  (bus_bandwidth), if it has no memory of its own; against core_memory_bandwidth
  *
@@ -36,7 +37,7 @@ typedef struct {
 
 /* By how much, as a share, computation is slower with tasks on the first n_slots of a node of `machine` than
  * on the first n_reference of `reference`, which may differ in its slots alone: the least and the most over the
- * range and any working set.  False: the tree of the node is not known, or slots are hardware threads. */
+ * range and any working set.  False: the tree of the node is not known. */
 bool study_slots_slowdown (const TopoMachine *machine, uint32_t n_slots,
                            const TopoMachine *reference, uint32_t n_reference,
                            const StudyMemoryRange *range, double *low, double *high);

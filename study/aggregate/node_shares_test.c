@@ -122,6 +122,8 @@ test_threads (void)
 
   g_assert_cmpfloat (shares[0].private_bytes, ==, 128 * KIB);
   g_assert_cmpfloat (shares[2].private_bytes, ==, 256 * KIB);
+  g_assert_cmpfloat_with_epsilon (shares[0].threads, 0.6, 1e-12);
+  g_assert_cmpfloat (shares[2].threads, ==, 0);
 }
 
 /* All eight cores against one of each L2: with data without end each has half of its 6 MiB, and 8/3 instead of
@@ -147,8 +149,6 @@ test_slots (void)
   g_assert_true (study_slots_slowdown (machine, 8, sparse, 4, &known, &low, &high));
   g_assert_cmpfloat (low, ==, 0); /* sets that fit both */
   g_assert_cmpfloat_with_epsilon (high, fmax (endless, fits), 1e-9);
-  machine->threads_per_core = 2;
-  g_assert_false (study_slots_slowdown (machine, 8, sparse, 4, &half, &low, &high));
 }
 
 /* Cores without caches have the guess, and what they share is memory alone. */
