@@ -324,7 +324,8 @@ def read_npz(path):
 
 class Timeline:
     """about: what was simulated (program, trace, machine, mapping, network).
-    intervals: a table with rank, lane, name, category, begin_s, end_s; `waiting` lies within its call.
+    intervals: a table with rank, lane (its name: a rank of a GOAL trace has one for each processor), name,
+    category, begin_s, end_s; `waiting` lies within its call.
     messages: a table with source, destination, bytes, begin_s, delivered_s."""
 
     def __init__(self, about, intervals, messages):
@@ -349,12 +350,16 @@ def read_timeline(path):
     tails = [event for event in events if event["ph"] == "s"]
     us = 1e-6
 
+    # A rank that --timeline-ranks leaves out has no name: without processors of its own its lane is its number.
+    def rank_of(lane):
+        return ranks.get(lane, lane)
+
     def of(group, read, kind):
         return np.array([read(event) for event in group], kind)
 
     intervals = _table(
         ["rank", "lane", "name", "category", "begin_s", "end_s"],
-        [of(spans, lambda event: ranks.get(event["tid"], event["tid"]), np.int64),
+        [of(spans, lambda event: rank_of(event["tid"]), np.int64),
          of(spans, lambda event: lanes.get(event["tid"], ""), object),
          of(spans, lambda event: event["name"], object),
          of(spans, lambda event: event.get("cat", ""), object),
@@ -362,8 +367,8 @@ def read_timeline(path):
          of(spans, lambda event: (event["ts"] + event["dur"]) * us, float)])
     messages = _table(
         ["source", "destination", "bytes", "begin_s", "delivered_s"],
-        [of(tails, lambda event: event["args"]["from"], np.int64),
-         of(tails, lambda event: event["args"]["to"], np.int64),
+        [of(tails, lambda event: rank_of(event["args"]["from"]), np.int64),
+         of(tails, lambda event: rank_of(event["args"]["to"]), np.int64),
          of(tails, lambda event: event["args"]["bytes"], np.int64),
          of(tails, lambda event: event["ts"] * us, float),
          of(tails, lambda event: event["args"]["delivered_us"] * us, float)])

@@ -81,6 +81,18 @@ def a_run_and_its_tables():
 
 
 @test
+def a_timeline_with_several_processors_of_a_rank():
+    with open("two.goal", "w", encoding="utf-8") as out:
+        out.write("num_ranks 2\nrank 0 {\nl1: calc 1000 cpu 0\nl2: calc 2000 cpu 1\nl3: send 10b to 1 tag 1 cpu 1\n"
+                  "l3 requires l2\n}\nrank 1 {\nl1: recv 10b from 0 tag 1\n}\n")
+    timeline = hopcast.run("two.goal", "systemg:2", timeline=True).timeline
+    messages = timeline.messages
+    assert [list(messages[name]) for name in ("source", "destination", "bytes")] == [[0], [1], [10]]
+    assert set(zip(timeline.intervals["rank"], timeline.intervals["lane"])) == {
+        (0, "rank 0"), (0, "rank 0 cpu 1"), (1, "rank 1")}
+
+
+@test
 def options_of_every_kind():
     run = hopcast.run(TRACE, "bgq:32", network="load", set={"link.hop_latency": "50ns"}, ranks_per_node=2, threads=None,
                       iterations=False)
