@@ -27,7 +27,8 @@ missing=
 run make -C "$built" install prefix="$scratch/one" completiondir="$scratch/one/share/completions"
 name="prefix given when installing"
 test "$status" = 0 || not_ok "$name" "status $status" "$(tail -5 err)"
-has one bin/hopcast share/man/man1/hopcast.1 share/completions/hopcast \
+has one bin/hopcast share/man/man1/hopcast.1 share/hopcast/python/hopcast.py \
+  share/hopcast/schemas/run-1.json share/hopcast/schemas/model-1.json share/completions/hopcast \
   share/doc/hopcast/handbook/tutorial.md share/doc/hopcast/handbook/report.png \
   share/doc/hopcast/examples/jacobi.c share/doc/hopcast/examples/jacobi.study \
   share/doc/hopcast/examples/study.sbatch share/doc/hopcast/examples/models/hockney.model

@@ -203,6 +203,7 @@ validate (Output *output, const ValidationSuite *const *suites, const char *cons
     return FALSE;
   watch.details = file == NULL ? NULL : details;
   json_builder_begin_object (output->builder);
+  cli_add_string (output->builder, "schema", "hopcast.validation/1");
   cli_begin_array (output->builder, "results");
   if (!validation_run (suites, only, &watch, error)) {
     /* A wrong name on the command line is wrong usage. */

@@ -59,6 +59,7 @@ launchers@before@hopcast map convert slurm:job.hosts@seq -f n%g 0 31 >nodes; cp 
 learning@shorter@awk@s/10000000/1000/
 learning@before@hopcast study run@sed -i "s/512/32/g" doc/examples/some.study doc/examples/many.study
 mappings@fails@hopcast map generate --machine bgq:512 --ranks 8 --mapping 'net.tilt(A,F)'@no dimension F
+python@without@PYTHONPATH@contrib/python/python_test.sh runs it
 recording@without@hopcast trace record -o melt@records LAMMPS on 64 ranks; traces/recorder/recorder_test.sh records programs
 recording@without@hopcast trace info melt.hct@as above
 recording@needs@mpicc@mpicc

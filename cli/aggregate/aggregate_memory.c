@@ -170,6 +170,7 @@ print (const Runs *runs, const PredictNodeFigures *figures, CliFormat format)
   case CLI_FORMAT_JSON:
     builder = json_builder_new ();
     json_builder_begin_object (builder);
+    cli_add_string (builder, "schema", "hopcast.memory-share/1");
     cli_add_number (builder, "overhead",
                     figures->assumptions.with_overhead ? figures->overhead : (double) NAN);
     cli_add_number (builder, "log_rms", figures->log_rms);

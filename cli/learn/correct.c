@@ -387,6 +387,7 @@ correction_print (FILE *out, const Correction *shown, CliFormat format)
   g_autoptr (JsonNode) record = NULL;
 
   json_builder_begin_object (builder);
+  cli_add_schema (builder, "hopcast.correction/1", format);
   cli_add_string (builder, "model", model->source);
   cli_add_string (builder, "mode", mode_names[shown->settings->mode]);
   cli_add_integer (builder, "case", shown->settings->number);

@@ -436,6 +436,7 @@ training_record (const CliTraining *training)
   CliRows covered;
 
   json_builder_begin_object (builder);
+  cli_add_string (builder, "schema", "hopcast.training/1");
   cli_add_string (builder, "table", training->table->source);
   cli_add_integer (builder, "samples", model->n_samples);
   cli_add_string (builder, "target", recipe->target);

@@ -32,7 +32,7 @@ add_load (JsonBuilder *builder, uint64_t min, double median, uint64_t max)
 }
 
 static JsonNode *
-check_torus (const TopoMachine *machine)
+check_torus (const TopoMachine *machine, CliFormat format)
 {
   g_autoptr (JsonBuilder) builder = json_builder_new ();
   uint32_t n_nodes = topo_shape_nodes (&machine->shape);
@@ -42,6 +42,7 @@ check_torus (const TopoMachine *machine)
   route_torus_init (&route, &machine->shape);
   survey = route_survey_new (&route, n_nodes <= ROUTE_SURVEY_EVERY_PAIR_NODES);
   json_builder_begin_object (builder);
+  cli_add_schema (builder, "hopcast.machine-check/1", format);
   cli_add_string (builder, "machine", machine->spec);
   cli_add_integer (builder, "nodes", n_nodes);
   cli_add_integer (builder, "switches", 0); /* a torus has its routers in the nodes */
@@ -60,7 +61,7 @@ check_torus (const TopoMachine *machine)
 
 /* Unreachable pairs are an error beside the record. */
 static JsonNode *
-check_fabric (const TopoMachine *machine, GError **unreachable, GError **error)
+check_fabric (const TopoMachine *machine, CliFormat format, GError **unreachable, GError **error)
 {
   g_autoptr (RouteForwarding) tables = route_forwarding_of_machine (machine, error);
   TopoAdaptive adaptive = (TopoAdaptive) machine->parameters.switches.adaptive;
@@ -93,6 +94,7 @@ check_fabric (const TopoMachine *machine, GError **unreachable, GError **error)
     g_ptr_array_add (loop, topo_fabric_port_name (fabric, survey->loop[at]));
 
   json_builder_begin_object (builder);
+  cli_add_schema (builder, "hopcast.machine-check/1", format);
   cli_add_string (builder, "machine", machine->spec);
   cli_add_string (builder, "routes", machine->routes);
   cli_add_integer (builder, "nodes", topo_shape_nodes (&machine->shape));
@@ -146,7 +148,8 @@ cli_machine_check (int argc, char **argv, GError **error)
   options.spec = g_strdup (spec);
   if (!(machine = cli_machine_new (&options, error)))
     return CLI_FAILED;
-  record = machine->fabric ? check_fabric (machine, &unreachable, error) : check_torus (machine);
+  record = machine->fabric ? check_fabric (machine, format.format, &unreachable, error)
+                           : check_torus (machine, format.format);
   if (!record)
     return CLI_FAILED;
   cli_print_record (stdout, record, format.format);

@@ -36,6 +36,7 @@ cli_map_check (int argc, char **argv, GError **error)
     most = MAX (most, count);
   }
   json_builder_begin_object (builder);
+  cli_add_schema (builder, "hopcast.mapping-check/1", options.format.format);
   cli_add_string (builder, "mapping", mapping->name);
   cli_add_string (builder, "machine", machine->spec);
   cli_add_integer (builder, "ranks", mapping->n_ranks);

@@ -79,6 +79,7 @@ cli_map_metrics (int argc, char **argv, GError **error)
   if (!good)
     return CLI_FAILED;
   json_builder_begin_object (builder);
+  cli_add_schema (builder, "hopcast.mapping-metrics/1", options.format.format);
   cli_add_string (builder, "source", path);
   cli_add_string (builder, "machine", machine->spec);
   cli_add_string (builder, "mapping", options.mapping ? options.mapping : "default");

@@ -230,6 +230,13 @@ cli_add_string (JsonBuilder *builder, const char *name, const char *value)
 }
 
 void
+cli_add_schema (JsonBuilder *builder, const char *schema, CliFormat format)
+{
+  if (format == CLI_FORMAT_JSON)
+    cli_add_string (builder, "schema", schema);
+}
+
+void
 cli_add_integer (JsonBuilder *builder, const char *name, uint64_t value)
 {
   json_builder_set_member_name (builder, name);

@@ -26,6 +26,8 @@ void cli_print_heading (FILE *out, const char *text);
 
 /* Members; the name comes first so that the code reads like its output. */
 void cli_add_string (JsonBuilder *builder, const char *name, const char *value);
+/* Which JSON this is, such as "hopcast.score/1" (doc/handbook/json.md); tables and CSV have no such field. */
+void cli_add_schema (JsonBuilder *builder, const char *schema, CliFormat format);
 void cli_add_integer (JsonBuilder *builder, const char *name, uint64_t value);
 void cli_add_number (JsonBuilder *builder, const char *name, double value); /* NaN: null */
 void cli_add_boolean (JsonBuilder *builder, const char *name, gboolean value);

@@ -226,6 +226,7 @@ print (const Status *status, CliFormat format)
   case CLI_FORMAT_JSON:
     builder = json_builder_new ();
     json_builder_begin_object (builder);
+    cli_add_string (builder, "schema", "hopcast.study-status/1");
     cli_add_string (builder, "name", status->name);
     cli_add_string (builder, "store", study_store_path (status->store));
     cli_add_integer (builder, "runs", status->n_runs);

@@ -89,6 +89,7 @@ info_record (const Info *info, CliFormat format)
   gboolean has_times = profile->call_ps > 0;
 
   json_builder_begin_object (builder);
+  cli_add_schema (builder, "hopcast.trace-info/1", format);
   cli_add_string (builder, "format", trace_format_name (info->trace));
   if (source != NULL) { /* of a native trace that was converted */
     cli_begin_object (builder, "source");
