@@ -81,6 +81,8 @@ validation@shorter@hopcast validate sc13 $(@s,runs/\*,runs/8.halo2d,
 validation@without@validation/sc13/run@hours; validation/sc13/sc13_run_test.sh runs it with small studies
 validation@without@validation/evh1/evh1_correct.sh@minutes; evh1_correct_test.sh runs it with two small trials
 validation@without@validation/evh1/stampede2_correct.py@reads measurements that are not in the tree
+workflows@needs@sh doc/examples/study_parallel.sh@parallel
+workflows@needs@hopcast rank@parallel
 END
 : >used
 
