@@ -1,5 +1,5 @@
 #!/bin/sh
-# handbook_test.sh - the command lines of README.md and of the handbook run.
+# handbook_test.sh - the command lines of README.md, of the handbook and of the site run.
 #
 # SPDX-License-Identifier: Apache-2.0
 #
@@ -20,9 +20,9 @@ set -u
 builddir=${G_TEST_BUILDDIR:-$srcdir}
 # With sanitizers the searches of correction.md and the runs of advise.md take a quarter of an hour.
 if test -z "${HANDBOOK_PAGES-}" && is_sanitized; then
-  HANDBOOK_PAGES=$(cd "$srcdir" && find README.md doc/handbook -name "*.md" ! -name correction.md ! -name advise.md | sort)
+  HANDBOOK_PAGES=$(cd "$srcdir" && find README.md doc/handbook doc/site -name "*.md" ! -name correction.md ! -name advise.md | sort)
 fi
-pages=${HANDBOOK_PAGES:-$(cd "$srcdir" && ls README.md doc/handbook/*.md)}
+pages=${HANDBOOK_PAGES:-$(cd "$srcdir" && ls README.md doc/handbook/*.md doc/site/*.md)}
 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
 
