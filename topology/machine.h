@@ -18,6 +18,7 @@
  *   fabric:FILE        an InfiniBand fabric as a tool of its site listed it; it
  *                      and the trees take options after commas, e.g.
  *                      fabric:X5.topofile,routes=ftree,node=node.xml
+ *                      or with parts that are out: fattree:18x18,failed=leaf0:20+spine1
  *   machine.conf       a file (GLib key file) in which every number can be set;
  *                      of a fabric with options that beat it: my.conf,routes=dor
  *
@@ -61,6 +62,8 @@ typedef struct {
   GHashTable *files; /* absolute path -> SHA-256 of the regular files that the fabric and the node
                         were read from; NULL: none */
   GHashTable *known; /* while it is made: the only files that may be read; NULL: all */
+  char *failed;      /* fabric: parts that are out, as they were given; NULL: none */
+  char *degraded;    /* fabric: cables with fewer lanes, likewise */
 } TopoMachine;
 
 /* NULL and *error on an unknown spec, an impossible shape or a bad file. */
