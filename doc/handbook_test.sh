@@ -1,5 +1,5 @@
 #!/bin/sh
-# handbook_test.sh - the command lines of README.md and of the handbook run.
+# handbook_test.sh - the command lines of README.md, of the handbook and of the site run.
 #
 # SPDX-License-Identifier: Apache-2.0
 #
@@ -20,9 +20,9 @@ set -u
 builddir=${G_TEST_BUILDDIR:-$srcdir}
 # With sanitizers the searches of correction.md and the runs of advise.md take a quarter of an hour.
 if test -z "${HANDBOOK_PAGES-}" && is_sanitized; then
-  HANDBOOK_PAGES=$(cd "$srcdir" && find README.md doc/handbook -name "*.md" ! -name correction.md ! -name advise.md | sort)
+  HANDBOOK_PAGES=$(cd "$srcdir" && find README.md doc/handbook doc/site -name "*.md" ! -name correction.md ! -name advise.md | sort)
 fi
-pages=${HANDBOOK_PAGES:-$(cd "$srcdir" && ls README.md doc/handbook/*.md)}
+pages=${HANDBOOK_PAGES:-$(cd "$srcdir" && ls README.md doc/handbook/*.md doc/site/*.md)}
 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
 
@@ -82,6 +82,8 @@ validation@shorter@hopcast validate sc13 $(@s,runs/\*,runs/8.halo2d,
 validation@without@validation/sc13/run@hours; validation/sc13/sc13_run_test.sh runs it with small studies
 validation@without@validation/evh1/evh1_correct.sh@minutes; evh1_correct_test.sh runs it with two small trials
 validation@without@validation/evh1/stampede2_correct.py@reads measurements that are not in the tree
+workflows@needs@sh doc/examples/study_parallel.sh@parallel
+workflows@needs@hopcast rank@parallel
 END
 : >used
 

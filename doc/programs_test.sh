@@ -23,7 +23,7 @@ trap 'rm -rf "$scratch"' EXIT
 # programs too.
 functions=' column open time '
 # Programs that a script calls only after it has looked whether they are there, and that no test needs.
-optional=' pj_dump vite srun scontrol sbatch runjob parallel perf likwid-perfctr '
+optional=' pj_dump vite srun scontrol sbatch runjob parallel perf likwid-perfctr hq '
 
 # The words of shell scripts where a command may stand, without strings in single quotes, here-documents
 # and comments, which have programs of awk and text.

@@ -111,6 +111,8 @@ topo_machine_free (TopoMachine *machine)
   g_strfreev (machine->hosts);
   g_clear_pointer (&machine->files, g_hash_table_unref);
   g_free (machine->routes);
+  g_free (machine->failed);
+  g_free (machine->degraded);
   g_free (machine->spec);
   g_free (machine);
 }
@@ -588,13 +590,15 @@ load_file (TopoMachine *machine, GKeyFile *file, const char *path, const char *f
            GError **error)
 {
   static const char *const own_groups[] = { MACHINE_GROUP, NULL };
-  static const char *const known[] = { "spec",           "routes", "node", "threads",
-                                       "ranks_per_node", "cores",  NULL };
+  static const char *const known[] = { "spec",     "routes",         "node",  "threads", "failed",
+                                       "degraded", "ranks_per_node", "cores", NULL };
   g_auto (GStrv) keys = g_key_file_get_keys (file, MACHINE_GROUP, NULL, NULL);
   g_autofree char *spec = value_of (file, "spec"), *routes = value_of (file, "routes");
   g_autofree char *node = value_of (file, "node"), *cores = value_of (file, "cores");
   g_autofree char *ranks = value_of (file, "ranks_per_node");
   g_autofree char *threads = value_of (file, "threads");
+  g_autofree char *failed = value_of (file, "failed"), *degraded = value_of (file, "degraded");
+  const char *fault = NULL;
   gboolean made = FALSE;
 
   for (gsize at = 0; keys != NULL && keys[at] != NULL; at++)
@@ -633,8 +637,23 @@ load_file (TopoMachine *machine, GKeyFile *file, const char *path, const char *f
     if (threads != NULL && machine->threads_per_core == 0 &&
         !topo_fabric_set_threads (machine, threads, error))
       return prefix_key (path, "threads", error);
+    if (machine->failed == NULL)
+      machine->failed = g_steal_pointer (&failed);
+    if (machine->degraded == NULL)
+      machine->degraded = g_steal_pointer (&degraded);
+    if (!topo_fabric_apply_faults (machine, &fault, error))
+      return prefix_key (path, fault, error);
     if (!topo_fabric_finish (machine, error))
       return threads != NULL ? prefix_key (path, "threads", error) : FALSE;
+  } else if (failed != NULL || degraded != NULL) {
+    g_set_error (
+        error, TOPO_ERROR, TOPO_ERROR_RANGE,
+        machine->is_bgq
+            ? "a Blue Gene/Q block with a node or link that is out does not boot: the "
+              "control system allocates blocks of whole hardware only; %s needs a block without it"
+            : "only fabrics are routed around parts that are out; %s is a torus",
+        machine->spec);
+    return prefix_key (path, failed != NULL ? "failed" : "degraded", error);
   } else if (routes != NULL || node != NULL || threads != NULL) {
     g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "only fabrics have it, %s is a torus",
                  machine->spec);
@@ -721,6 +740,18 @@ topo_machine_new_known (const char *path, GHashTable *known, GError **error)
   return g_steal_pointer (&machine);
 }
 
+/* The parts that options of a spec take out. */
+static gboolean
+apply_options (TopoMachine *machine, GError **error)
+{
+  const char *key = NULL;
+
+  if (topo_fabric_apply_faults (machine, &key, error))
+    return TRUE;
+  g_prefix_error (error, "machine \"%s\": %s: ", machine->spec, key);
+  return FALSE;
+}
+
 TopoMachine *
 topo_machine_new (const char *spec, GError **error)
 {
@@ -731,7 +762,8 @@ topo_machine_new (const char *spec, GError **error)
   if (torus_is_spec (spec))
     made = torus_make (machine, spec, error);
   else if (topo_fabric_is_spec (spec))
-    made = topo_fabric_make (machine, spec, NULL, error) && topo_fabric_finish (machine, error);
+    made = topo_fabric_make (machine, spec, NULL, error) && apply_options (machine, error) &&
+           topo_fabric_finish (machine, error);
   else
     made = machine_load (machine, spec, error);
   return made ? g_steal_pointer (&machine) : NULL;
@@ -748,12 +780,20 @@ print_fabric (const TopoMachine *machine, GString *text)
   g_autofree char *node = topo_fabric_print_path (machine->node->source);
   g_autofree char *picture = topo_node_print (machine->node);
   g_autoptr (GString) names = g_string_new ("# ");
+  g_autoptr (GString) faults = g_string_new (NULL);
 
   for (gsize at = 0; topo_processor_names ()[at] != NULL; at++)
     g_string_append_printf (names, "%s,%s", topo_processor_names ()[at],
                             at % 7 == 6 ? "\n# " : " ");
   g_string_truncate (names, names->len - strlen ("\n# "));
   g_string_append_c (names, '\n');
+  if (machine->failed != NULL)
+    g_string_append_printf (faults,
+                            "# Cables, switches, adapters and nodes that are out\nfailed = %s\n",
+                            machine->failed);
+  if (machine->degraded != NULL)
+    g_string_append_printf (faults, "# Cables with fewer lanes\ndegraded = %s\n",
+                            machine->degraded);
   g_string_append_printf (text,
                           "# A machine file: edit any number and give the file's path as"
                           " the machine.\n# Origins: [S] sources and standards, [M] measured,"
@@ -766,9 +806,9 @@ print_fabric (const TopoMachine *machine, GString *text)
                           " dumped tables;\n"
                           "# any of them after layers: on as many lanes as avoid deadlock\n"
                           "routes = %s\n"
-                          "%s# or the path of hwloc's XML; cores are numbered as hwloc does:\n",
+                          "%s%s# or the path of hwloc's XML; cores are numbered as hwloc does:\n",
                           topo_shape_nodes (&machine->shape), fabric->n_hosts, fabric->n_switches,
-                          fabric->n_links, spec, routes, names->str);
+                          fabric->n_links, spec, routes, faults->str, names->str);
   /* Lines of a picture as comments. */
   g_auto (GStrv) lines = g_strsplit (picture, "\n", -1);
 

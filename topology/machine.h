@@ -18,6 +18,7 @@
  *   fabric:FILE        an InfiniBand fabric as a tool of its site listed it; it
  *                      and the trees take options after commas, e.g.
  *                      fabric:X5.topofile,routes=ftree,node=node.xml
+ *                      or with parts that are out: fattree:18x18,failed=leaf0:20+spine1
  *   machine.conf       a file (GLib key file) in which every number can be set;
  *                      of a fabric with options that beat it: my.conf,routes=dor
  *
@@ -49,6 +50,8 @@ typedef struct {
   bool is_bgq;               /* E doubles; midplanes, racks and PAMI's block rules apply */
   TopoFabric *fabric;        /* switches and cables; NULL: a torus */
   char *routes;              /* fabric: an engine, or the path of dumped tables */
+  char *failed;              /* fabric: parts that are out, as they were given; NULL: none */
+  char *degraded;            /* fabric: cables with fewer lanes, likewise */
   TopoShape shape;           /* of a fabric: its nodes in a row, for numbering them */
   TopoNode *node;            /* fabric: the inside of every node; NULL: a torus */
   bool node_by_default;      /* fabric: neither the spec nor the machine file named a node */

@@ -16,16 +16,18 @@ static const char *const texts[] = {
   "[machine]\nspec = systemg:16\ncores = scatter\nnode = harpertown\n",
   "[machine]\nspec = fattree:2x1:1\nnode = rome\nthreads = 1\n[memory]\nuse_hbm = true\n",
   "[machine]\nspec = fabric:input\n",
+  "[machine]\nspec = fattree:2x2:2\nfailed = leaf0:3; node3\ndegraded = leaf1:3 1x\n",
   NULL,
 };
 
 static const char *const words[] = {
-  "[machine]", "spec = ",  "ranks_per_node = ",
-  "cores = ",  "node = ",  "threads = ",
-  "routes = ", "bgq:",     "torus:",
-  "fattree:",  "systemg:", "fabric:",
-  "stampede",  "minhop",   "input",
-  "ns\\x0a",   "GB/s",     "18446744073709551616",
+  "[machine]", "spec = ",     "ranks_per_node = ",
+  "cores = ",  "node = ",     "threads = ",
+  "routes = ", "bgq:",        "torus:",
+  "fattree:",  "systemg:",    "fabric:",
+  "stampede",  "minhop",      "input",
+  "failed = ", "degraded = ", "leaf0:3",
+  "ns\\x0a",   "GB/s",        "18446744073709551616",
   NULL,
 };
 

@@ -38,6 +38,10 @@ topo_fabric_set_routes (TopoMachine *machine, const char *text, const char *fold
 gboolean
 topo_fabric_set_node (TopoMachine *machine, const char *text, const char *folder, GError **error);
 
+/* Applies machine->failed and ->degraded to the fabric, before topo_fabric_finish().  *key is the one
+ * of the two that was wrong. */
+gboolean topo_fabric_apply_faults (TopoMachine *machine, const char **key, GError **error);
+
 /* A number from 1 on; topo_fabric_finish() compares it with the node. */
 gboolean topo_fabric_set_threads (TopoMachine *machine, const char *text, GError **error);
 

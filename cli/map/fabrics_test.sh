@@ -256,4 +256,47 @@ n_replayed=0
 all_replay
 same "traces there are" "$(test $n_replayed -ge 10 && echo enough)" enough
 
+
+# --- Parts that are out ---
+
+# Four ranks on two leaves with two nodes each, all bytes from leaf to leaf: over two spines, or over one.
+awk 'BEGIN {
+  n = 4
+  for (r = 0; r < n; r++) print r, "init"
+  for (r = 0; r < n; r++) {
+    far = (r + n / 2) % n
+    print r, "irecv", far, 1, 3000000, 6
+    print r, "send", far, 1, 3000000, 6
+    print r, "waitall"
+  }
+  for (r = 0; r < n; r++) print r, "finalize"
+}' >far.ti
+
+# across OPTIONS NETWORK: the run's record in out, the bytes of cables between switches in loads.
+across () {
+  run "$hopcast" simulate far.ti -q --machine "fattree:2x2:2$1" --network "$2" --format json --links far.csv
+  awk -F, 'NR > 1 && $2 !~ /node/ && $4 !~ /node/ { print $8 }' far.csv | sort -n | uniq -c | sed 's/^ *//' >loads
+}
+
+for network in load packet flow; do
+  test $network = flow && ! test -e "${HOPCAST_LIBRARIES-}/libhopcast-flow.so" && continue
+  across "" $network
+  same "$network: two spines share the load" "8 3000000" "$(cat loads)"
+  # Four links from node to node for each of four messages, whichever the spine.
+  same "$network: hop bytes" 48000000 "$(json hop_bytes out)"
+  across ",failed=spine1" $network
+  same "$network: one spine carries it all" "4 6000000" "$(cat loads)"
+  same "$network: hop bytes without a spine" 48000000 "$(json hop_bytes out)"
+done
+
+# One lane of QDR is 1 GB/s: the message over it takes 3 ms and what headers and latencies cost.
+across ",degraded=leaf0:3 1x" packet
+json time_s out | awk '{ exit !($1 > 0.003 && $1 < 0.0033) }'
+verdict $? "a cable with one lane" "$(cat err)" "$(json time_s out) s"
+
+refused "no way is left" 1 "have no way from node0 to node2, which both hold ranks" \
+  simulate far.ti --machine fattree:2x2:2,failed=leaf0:3+leaf0:4 -q
+printf '[machine]\nspec = bgq:32\nfailed = 3\n' >block.conf
+refused "a Blue Gene/Q block with a failed node" 1 "block.conf:3: machine.failed: a Blue Gene/Q block with" \
+  machine check block.conf
 done_testing

@@ -493,6 +493,62 @@ test_unknown_engine (void)
   topo_testing_refused (error, TOPO_ERROR_RANGE, NULL, "known: minhop, updn, ftree, dor");
 }
 
+/* Two leaves of two nodes, two spines.  Four pairs cross from leaf to leaf in each direction: two over
+ * each spine, all four over one when the other is out.  No pair takes another number of hops.
+ * (dor takes one spine for all in either case.) */
+static void
+test_failed_spine (void)
+{
+  static const char *const engines[] = { "minhop", "updn", "ftree" };
+
+  for (guint at = 0; at < G_N_ELEMENTS (engines); at++) {
+    g_autofree char *spec = g_strconcat ("fattree:2x2:2,routes=", engines[at], NULL);
+    g_autofree char *broken_spec = g_strconcat (spec, ",failed=spine1", NULL);
+    g_autoptr (GError) error = NULL;
+    g_autoptr (TopoMachine) whole = topo_machine_new (spec, &error);
+    g_autoptr (TopoMachine) broken = topo_machine_new (broken_spec, &error);
+    g_autoptr (RouteForwarding) whole_tables = NULL;
+    g_autoptr (RouteForwarding) broken_tables = NULL;
+    g_autoptr (RouteFabricSurvey) before = NULL;
+    g_autoptr (RouteFabricSurvey) after = NULL;
+
+    g_assert_no_error (error);
+    g_test_message ("%s", engines[at]);
+    whole_tables = route_forwarding_of_machine (whole, &error);
+    g_assert_no_error (error);
+    broken_tables = route_forwarding_of_machine (broken, &error);
+    g_assert_no_error (error);
+    before = route_fabric_survey_new (whole_tables);
+    after = route_fabric_survey_new (broken_tables);
+    assert_loads (before, 2, 2, 2);
+    assert_loads (after, 4, 4, 4);
+    g_assert_cmpuint (before->links, ==, 8);
+    g_assert_cmpuint (after->links, ==, 4);
+    g_assert_cmpuint (after->unreachable, ==, 0);
+    g_assert_cmpuint (after->pairs, ==, before->pairs);
+    g_assert_cmpuint (after->max_hops, ==, before->max_hops);
+    for (uint32_t hops = 0; hops <= before->max_hops; hops++)
+      g_assert_cmpuint (after->pairs_by_hops[hops], ==, before->pairs_by_hops[hops]);
+  }
+}
+
+/* Without both cables of leaf 0 the leaves cannot reach each other: 2 x 2 pairs, twice. */
+static void
+test_failed_cables_cut (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (TopoMachine) machine =
+      topo_machine_new ("fattree:2x2:2,failed=leaf0:3+leaf0:4", &error);
+  g_autoptr (RouteForwarding) tables = NULL;
+  g_autoptr (RouteFabricSurvey) survey = NULL;
+
+  g_assert_no_error (error);
+  tables = route_forwarding_of_machine (machine, &error);
+  g_assert_no_error (error);
+  survey = route_fabric_survey_new (tables);
+  g_assert_cmpuint (survey->unreachable, ==, 8);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -517,6 +573,8 @@ main (int argc, char **argv)
   g_test_add_func ("/routing/forwarding/one-node", test_one_node);
   g_test_add_func ("/routing/forwarding/circling", test_tables_that_circle);
   g_test_add_func ("/routing/forwarding/wide-trees", test_roots_of_wide_trees);
+  g_test_add_func ("/routing/forwarding/failed-spine", test_failed_spine);
+  g_test_add_func ("/routing/forwarding/failed-cables-cut", test_failed_cables_cut);
   g_test_add_func ("/routing/forwarding/unknown-engine", test_unknown_engine);
   return g_test_run ();
 }

@@ -76,6 +76,19 @@ gboolean topo_wire_device (TopoFabricBuilder *builder, uint32_t kind, uint32_t n
 gboolean
 topo_wire_cable (TopoFabricBuilder *builder, TopoPlug a, TopoPlug b, TopoRate rate, GError **error);
 
+/* --- fabric_faults.c: parts that are out --- */
+
+/* Takes the parts of a list ("leaf0:3; spine1; node7") out of the fabric: cables by the device and the
+ * port of either end, switches, adapters, nodes.  Devices are named by description or id.  *n_nodes
+ * (>= 1): so many nodes from the first on are the machine's; then those of them that are left.
+ * *error (TOPO_ERROR) for unknown names, for a cable that is the only one of a node, and when no
+ * node is left; then the fabric is only good to be freed. */
+gboolean topo_fabric_fail (TopoFabric *fabric, const char *list, uint32_t *n_nodes, GError **error);
+
+/* Gives cables fewer lanes ("leaf0:3 1x; leaf1:4 2x").  *error (TOPO_ERROR) also where a cable has no
+ * more lanes than that. */
+gboolean topo_fabric_degrade (TopoFabric *fabric, const char *list, GError **error);
+
 /* --- fabric_dragonfly.c: a table of nodes, CELL and SWITCH of each --- */
 
 bool topo_fabric_is_table (const char *text);

@@ -7,6 +7,7 @@
  * The layout of System G's switches is not published; 18 leaves with 18 nodes
  * each and 9 spines is what fits its 324 ports (our assumption). */
 #include "base/words.h"
+#include "topology/fabric/fabric_build.h"
 #include "topology/library.h"
 #include "topology/machine_private.h"
 #include "topology/node/processor.h"
@@ -629,6 +630,14 @@ read_count (const char *text, uint32_t *count)
   return read_numbers (text, "", count) == 1 && *count >= 1 && *count <= MOST_CABLES;
 }
 
+static gboolean
+set_once (char **text, const char *value)
+{
+  if (*text == NULL)
+    *text = g_strdup (value);
+  return TRUE;
+}
+
 /* Sets *of_spec (NULL: not possible here) for what the kind of fabric has options for.  Routes and
  * nodes that are set already stay. */
 static gboolean
@@ -644,6 +653,10 @@ read_option (TopoMachine *machine, const Kind *kind, const char *option, const c
       return machine->node != NULL || topo_fabric_set_node (machine, value, folder, error);
     if (g_str_has_prefix (option, "threads="))
       return machine->threads_per_core != 0 || topo_fabric_set_threads (machine, value, error);
+    if (g_str_has_prefix (option, "failed="))
+      return set_once (&machine->failed, value);
+    if (g_str_has_prefix (option, "degraded="))
+      return set_once (&machine->degraded, value);
     if (of_spec != NULL && g_str_has_prefix (option, "library=")) {
       g_free (of_spec->library);
       of_spec->library = g_strdup (value);
@@ -664,7 +677,7 @@ read_option (TopoMachine *machine, const Kind *kind, const char *option, const c
   bad_argument (
       error,
       "routes=ENGINE, routes=opensm:ENGINE, routes=PATH, node=PROCESSOR, as in node=rome, "
-      "node=HWLOC.xml, threads=N or, in a spec, library=ompi-1.3, ompi-4.1, ompi-5.0 or mpich-4, "
+      "node=HWLOC.xml, threads=N, failed=leaf0:3+spine1, \"degraded=leaf0:3 1x\" or, in a spec, library=ompi-1.3, ompi-4.1, ompi-5.0 or mpich-4, "
       "speed=SDR, DDR, QDR, FDR10, FDR, EDR, HDR100, HDR, NDR200 or NDR (not of a preset), of "
       "two-level trees and presets rails=1 to 8 and, of "
       "files without cables, cables=1 to 254 and spines=1 to 254",
@@ -808,6 +821,18 @@ set_parameters (const TopoMachine *machine, TopoParameters *parameters)
 }
 
 gboolean
+topo_fabric_apply_faults (TopoMachine *machine, const char **key, GError **error)
+{
+  *key = "failed";
+  if (machine->failed != NULL &&
+      !topo_fabric_fail (machine->fabric, machine->failed, &machine->shape.size[0], error))
+    return FALSE;
+  *key = "degraded";
+  return machine->degraded == NULL ||
+         topo_fabric_degrade (machine->fabric, machine->degraded, error);
+}
+
+gboolean
 topo_fabric_finish (TopoMachine *machine, GError **error)
 {
   const Kind *kind = known_kind (machine->spec);
@@ -829,6 +854,10 @@ topo_fabric_finish (TopoMachine *machine, GError **error)
     machine->node = threads;
   }
   spec = g_string_new (machine->spec);
+  if (machine->failed != NULL)
+    g_string_append_printf (spec, ",failed=%s", machine->failed);
+  if (machine->degraded != NULL)
+    g_string_append_printf (spec, ",degraded=%s", machine->degraded);
   if (!g_str_equal (machine->routes, DEFAULT_ROUTES))
     g_string_append_printf (spec, ",routes=%s", machine->routes);
   if (!g_str_equal (machine->node->source, usual))
@@ -995,7 +1024,11 @@ topo_fabric_print_spec (const TopoMachine *machine)
   /* The path of a file may have any characters. */
   if (kind->is_file)
     from += strlen (kind->kind) + 1 + strlen (machine->fabric->source);
-  end = strstr (from, ",routes=");
+  end = strstr (from, ",failed=");
+  if (end == NULL)
+    end = strstr (from, ",degraded=");
+  if (end == NULL)
+    end = strstr (from, ",routes=");
   if (end == NULL)
     end = strstr (from, ",node=");
   if (end == NULL)

@@ -691,6 +691,173 @@ test_few_guesses (void)
   }
 }
 
+/* --- Parts that are out --- */
+
+/* Two leaves with two nodes each and two spines, a cable from every leaf to every spine. */
+#define SMALL_TREE "fattree:2x2:2"
+
+static TopoMachine *
+tree_without (const char *options)
+{
+  g_autofree char *spec = g_strconcat (SMALL_TREE, options, NULL);
+  g_autoptr (GError) error = NULL;
+  TopoMachine *machine = topo_machine_new (spec, &error);
+
+  g_assert_no_error (error);
+  g_assert_cmpstr (machine->spec, ==, spec);
+  return machine;
+}
+
+static void
+test_failed_parts (void)
+{
+  /* Eight cables in all: a spine has two of them, a node one. */
+  static const struct {
+    const char *options;
+    uint32_t cables, nodes;
+    const char *first, *last; /* names of nodes */
+  } cases[] = {
+    { "", 8, 4, "node0", "node3" },
+    { ",failed=spine1", 6, 4, "node0", "node3" },
+    { ",failed=leaf0:3", 7, 4, "node0", "node3" },
+    { ",failed=spine0:1", 7, 4, "node0", "node3" },
+    { ",failed=node0", 7, 3, "node1", "node3" },
+    { ",failed=node3+spine1+leaf0:3", 4, 3, "node0", "node2" },
+    /* The leaf's nodes have no cable left. */
+    { ",failed=leaf0", 4, 2, "node2", "node3" },
+    { ",failed=S-0002c90003000010", 6, 4, "node0", "node3" },
+  };
+
+  for (guint at = 0; at < G_N_ELEMENTS (cases); at++) {
+    g_autoptr (TopoMachine) machine = tree_without (cases[at].options);
+    const TopoFabric *fabric = machine->fabric;
+    uint32_t n_links = 0;
+
+    g_test_message ("%s", cases[at].options);
+    for (uint32_t port = 0; port < fabric->n_ports; port++)
+      if (fabric->ports[port].peer != TOPO_NONE) {
+        g_assert_cmpuint (fabric->ports[fabric->ports[port].peer].peer, ==, port);
+        n_links++;
+      }
+    g_assert_cmpuint (n_links, ==, 2 * cases[at].cables);
+    g_assert_cmpuint (fabric->n_links, ==, n_links);
+    g_assert_cmpuint (fabric->n_hosts, ==, cases[at].nodes);
+    g_assert_cmpuint (topo_shape_nodes (&machine->shape), ==, cases[at].nodes);
+    g_assert_cmpstr (fabric->hosts[0].name, ==, cases[at].first);
+    g_assert_cmpstr (fabric->hosts[fabric->n_hosts - 1].name, ==, cases[at].last);
+    for (uint32_t node = 0; node < fabric->n_hosts; node++)
+      for (uint32_t rail = 0; rail < fabric->hosts[node].n_rails; rail++)
+        g_assert_cmpuint (
+            fabric->devices[fabric->rails[fabric->hosts[node].first_rail + rail]].node, ==, node);
+  }
+}
+
+/* A node with two rails stays when one of its adapters is out, not when the node is. */
+static void
+test_failed_rails (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (TopoMachine) machine =
+      topo_machine_new ("fattree:2x2:2,rails=2,failed=node1+node0 HCA-2", &error);
+
+  g_assert_no_error (error);
+  g_assert_cmpuint (machine->fabric->n_hosts, ==, 3);
+  g_assert_cmpuint (machine->fabric->hosts[0].n_rails, ==, 1);
+  g_assert_cmpuint (machine->fabric->hosts[1].n_rails, ==, 2);
+  g_assert_cmpuint (machine->fabric->hosts[2].n_rails, ==, 2);
+}
+
+/* Of a preset's first nodes, those that are left. */
+static void
+test_failed_of_the_first (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (TopoMachine) all = topo_machine_new ("systemg:16", &error);
+  g_autofree char *spec = g_strdup_printf ("systemg:16,failed=%s+%s", all->fabric->hosts[3].name,
+                                           all->fabric->hosts[20].name);
+  g_autoptr (TopoMachine) machine = topo_machine_new (spec, &error);
+
+  g_assert_no_error (error);
+  g_assert_cmpuint (topo_shape_nodes (&machine->shape), ==, 15);
+  g_assert_cmpuint (machine->fabric->n_hosts, ==, all->fabric->n_hosts - 2);
+}
+
+static void
+test_degraded (void)
+{
+  g_autoptr (TopoMachine) machine = tree_without (",degraded=leaf0:3 1x+spine1:2 2x");
+  const TopoFabric *fabric = machine->fabric;
+  uint32_t of_lanes[5] = { 0 };
+
+  for (uint32_t port = 0; port < fabric->n_ports; port++)
+    if (fabric->ports[port].peer != TOPO_NONE)
+      of_lanes[fabric->ports[port].lanes]++;
+  /* Both directions of each cable. */
+  g_assert_cmpuint (of_lanes[1], ==, 2);
+  g_assert_cmpuint (of_lanes[2], ==, 2);
+  g_assert_cmpuint (of_lanes[4], ==, 12);
+}
+
+/* A machine file has them, and reading what is printed gives the same machine. */
+static void
+test_faults_in_a_file (Files *files, gconstpointer unused G_GNUC_UNUSED)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (TopoMachine) machine =
+      machine_of_text (files,
+                       "[machine]\nspec = " SMALL_TREE "\nfailed = node3 ; spine1\n"
+                       "degraded = leaf0:3 1x\n",
+                       NULL, &error);
+  g_autofree char *text = machine != NULL ? topo_machine_print (machine) : NULL;
+  g_autoptr (TopoMachine) again = NULL;
+
+  g_assert_no_error (error);
+  g_assert_nonnull (strstr (text, "\nfailed = node3 ; spine1\n"));
+  g_assert_nonnull (strstr (text, "\ndegraded = leaf0:3 1x\n"));
+  g_assert_nonnull (strstr (text, "\nspec = " SMALL_TREE "\n"));
+  again = machine_of_text (files, text, NULL, &error);
+  g_assert_no_error (error);
+  assert_same (machine, again);
+  g_assert_cmpuint (again->fabric->n_hosts, ==, 3);
+}
+
+static void
+test_wrong_faults (Files *files, gconstpointer unused G_GNUC_UNUSED)
+{
+  static const struct {
+    const char *spec, *fault, *message;
+  } cases[] = {
+    { SMALL_TREE, "failed = spine7", "conf:3: machine.failed: \"spine7\": expected DEVICE:PORT" },
+    { SMALL_TREE, "failed = spine7:1", "no device of the fabric has this name" },
+    { SMALL_TREE, "failed = spine1:99", "the ports of spine1 are 1 to" },
+    { SMALL_TREE, "failed = spine1; spine1:1", "\"spine1:1\": the port has no cable" },
+    { SMALL_TREE, "failed = spine1;", "expected names between" },
+    { SMALL_TREE, "failed =", "expected the name of" },
+    { SMALL_TREE, "failed = node0:1", "it is the only cable of node0" },
+    { SMALL_TREE, "failed = leaf0:1", "it is the only cable of node0" },
+    { SMALL_TREE, "failed = leaf0; leaf1", "no node is left" },
+    { SMALL_TREE, "degraded = leaf0:3",
+      "conf:3: machine.degraded: \"leaf0:3\": expected DEVICE:PORT" },
+    { SMALL_TREE, "degraded = leaf0:3 4x", "the cable has only 4x" },
+    { SMALL_TREE, "degraded = leaf0:3 3x", "a width of 1x, 2x, 4x or 8x" },
+    { SMALL_TREE, "degraded = leaf0:3 -1x", "a width of 1x, 2x, 4x or 8x" },
+    { "bgq:32", "failed = 5",
+      "conf:3: machine.failed: a Blue Gene/Q block with a node or link that is out "
+      "does not boot" },
+    { "torus:4x4", "degraded = 5", "only fabrics are routed around parts that are out" },
+  };
+
+  for (guint at = 0; at < G_N_ELEMENTS (cases); at++) {
+    g_autofree char *text =
+        g_strdup_printf ("[machine]\nspec = %s\n%s\n", cases[at].spec, cases[at].fault);
+    g_autoptr (GError) error = NULL;
+
+    g_test_message ("%s", cases[at].fault);
+    g_assert_null (machine_of_text (files, text, NULL, &error));
+    topo_testing_refused (error, TOPO_ERROR_RANGE, NULL, cases[at].message);
+  }
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -721,6 +888,14 @@ main (int argc, char *argv[])
   g_test_add ("/topology/machine-fabric/precedence", Files, NULL, files_set_up, test_precedence,
               files_tear_down);
   g_test_add_func ("/topology/machine-fabric/sandybridge-numbers", test_sandybridge_is_stampedes);
+  g_test_add_func ("/topology/machine-fabric/failed-parts", test_failed_parts);
+  g_test_add_func ("/topology/machine-fabric/failed-rails", test_failed_rails);
+  g_test_add_func ("/topology/machine-fabric/failed-of-the-first", test_failed_of_the_first);
+  g_test_add_func ("/topology/machine-fabric/degraded", test_degraded);
+  g_test_add ("/topology/machine-fabric/faults-in-a-file", Files, NULL, files_set_up,
+              test_faults_in_a_file, files_tear_down);
+  g_test_add ("/topology/machine-fabric/wrong-faults", Files, NULL, files_set_up, test_wrong_faults,
+              files_tear_down);
   g_test_add_func ("/topology/machine-fabric/unused-keys", test_unused_keys);
   g_test_add_func ("/topology/machine-fabric/few-guesses", test_few_guesses);
   g_test_add_func ("/topology/machine-fabric/stampede", test_stampede);

@@ -366,7 +366,8 @@ def add_machine_files(hopcast):
 
     add("machine-short", "machine files", commands(8), {"m.conf": MACHINE})
     for name, spec in (("bgq", "bgq:32"), ("torus", "torus:2x3m"), ("systemg", "systemg:4"),
-                       ("tree", "fattree:2x3:2,routes=updn")):
+                       ("tree", "fattree:2x3:2,routes=updn"),
+                       ("faults", "fattree:2x3:2,failed=node1+leaf0:4,degraded=leaf1:4 1x")):
         add("machine-" + name, "machine files", commands(4), {"m.conf": hopcast("machine", "show", spec)})
     add("machine-spec", "machine specs", """
         machine show {}
