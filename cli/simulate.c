@@ -443,10 +443,30 @@ open_outputs (Outputs *outputs, const Options *options, const TopoMachine *machi
                        options->links, machine->spec, machine->shape.n_dimensions);
   }
   for (gsize i = 0; i < G_N_ELEMENTS (all); i++)
-    if (all[i].path != NULL && !(*all[i].file = cli_outfile_new (all[i].path, error)))
+    if (all[i].file == &outputs->timeline && all[i].path != NULL &&
+        cli_timeline_is_otf2 (all[i].path)) {
+      if (!cli_timeline_otf2_check (all[i].path, error))
+        return FALSE;
+    } else if (all[i].path != NULL && !(*all[i].file = cli_outfile_new (all[i].path, error)))
       return FALSE;
   /* It is written anew each time. */
   g_clear_pointer (&outputs->checkpoint, cli_outfile_free);
+  return TRUE;
+}
+
+/* An archive is not one file; what it lacks is a warning of the run. */
+static gboolean
+write_otf2 (const Options *options, const CliRunInputs *inputs, Trace *trace, SimRun *run,
+            const SimTimeline *timeline, GError **error)
+{
+  char *warning;
+
+  if (!options->timeline.path || !cli_timeline_is_otf2 (options->timeline.path))
+    return TRUE;
+  if (!cli_timeline_write_otf2 (options->timeline.path, timeline, inputs, trace, &warning, error))
+    return FALSE;
+  if (warning)
+    g_ptr_array_add (run->warnings, warning);
   return TRUE;
 }
 
@@ -592,6 +612,12 @@ simulate (const char *path, const Options *options, SimRunOptions *run_options,
   if (machine->fabric && policy == ROUTE_POLICY_DETERMINISTIC)
     machine->parameters.switches.adaptive = TOPO_ADAPTIVE_NONE;
   timeline = cli_timeline_new (&options->timeline, trace_ranks (trace), error);
+  if (timeline && cli_timeline_is_otf2 (options->timeline.path) && trace_is_graph (trace))
+    return cli_refuse (
+        error,
+        "--timeline %s: %s is a graph, whose ranks have several processors; OTF2 has "
+        "a rank's calls one after the other: use .json or .paje",
+        options->timeline.path, path);
   if ((options->timeline.path && !timeline) || !open_outputs (&outputs, options, machine, error))
     return FALSE;
 
@@ -628,6 +654,8 @@ simulate (const char *path, const Options *options, SimRunOptions *run_options,
   if (options->critical_path && !run->result.has_path)
     g_ptr_array_add (run->warnings, g_strdup ("--critical-path: not known of a trace that is a "
                                               "graph, whose ranks have several processors"));
+  if (!write_otf2 (options, &inputs, trace, run, timeline, error))
+    return FALSE;
   row = study_row_new ();
   row->key = g_strdup (run->key);
   name_inputs (row, &inputs, trace, run_options);
