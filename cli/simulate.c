@@ -17,9 +17,12 @@
 #include "study/replicas.h"
 #include "study/report/report.h"
 
+#include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
+#include <zlib.h>
 
 static void
 add_edge (void *data, uint32_t source, uint32_t destination, uint64_t bytes, bool direct_collective)
@@ -74,6 +77,8 @@ typedef struct {
   CliFormatOptions format;
   CliTalkOptions talk;
   char *mapping, *network, *routing, *links, *ranks, *report;
+  char *loads, *loads_every;
+  int64_t loads_every_ps;
   char *checkpoint, *every, *resume;
   int64_t every_us;
   char *shrink, *jitter;
@@ -97,6 +102,8 @@ options_clear (Options *options)
   g_free (options->network);
   g_free (options->routing);
   g_free (options->links);
+  g_free (options->loads);
+  g_free (options->loads_every);
   g_free (options->ranks);
   g_free (options->report);
   g_free (options->checkpoint);
@@ -139,6 +146,11 @@ add_own_options (GOptionContext *context, Options *options)
       "N" },
     { "links", 0, 0, G_OPTION_ARG_FILENAME, &options->links,
       "Write counters per link: CSV, or BGQNCL lines when FILE ends in .cnt", "FILE" },
+    { "links-over-time", 0, 0, G_OPTION_ARG_FILENAME, &options->loads,
+      "Write what each link sends in each interval of time as CSV, gzip when FILE ends in .gz",
+      "FILE" },
+    { "links-every", 0, 0, G_OPTION_ARG_STRING, &options->loads_every,
+      "How long an interval of --links-over-time is (default: 10us)", "TIME" },
     { "ranks", 0, 0, G_OPTION_ARG_FILENAME, &options->ranks, "Write times per rank as CSV",
       "FILE" },
     { "iterations", 0, 0, G_OPTION_ARG_NONE, &options->iterations,
@@ -200,6 +212,31 @@ check_checkpoint (Options *options, SimNetworkKind network, GError **error)
          cli_refuse (error, "--every: without --checkpoint nothing is saved");
 }
 
+#define DEFAULT_LOADS_EVERY "10us"
+
+/* The counters at the beginning of the interval are not in a checkpoint. */
+static gboolean
+check_loads (Options *options, SimNetworkKind network, GError **error)
+{
+  const char *every = options->loads_every ? options->loads_every : DEFAULT_LOADS_EVERY;
+  g_autoptr (GError) trouble = NULL;
+  TopoValue value;
+
+  if (!topo_unit_parse (TOPO_UNIT_TIME, every, &value, &trouble))
+    return cli_refuse (error, "--links-every: %s", trouble->message);
+  if (value.whole == 0 || value.whole > UINT64_C (1000000000000))
+    return cli_refuse (error, "--links-every: '%s' is not a time above 0, up to a second", every);
+  options->loads_every_ps = (int64_t) value.whole;
+  if (options->loads_every && !options->loads)
+    return cli_refuse (error, "--links-every needs --links-over-time FILE");
+  if (options->loads && network != SIM_NETWORK_PACKET)
+    return cli_refuse (error, "--links-over-time: only --network packet has it");
+  if (options->loads && (options->checkpoint || options->resume))
+    return cli_refuse (error, "--links-over-time: is not saved; not with %s",
+                       options->checkpoint ? "--checkpoint" : "--resume");
+  return TRUE;
+}
+
 #define MAX_REPLICAS 10000
 
 static gboolean
@@ -230,6 +267,7 @@ check_single (const Options *options, const char *reason, GError **error)
     const char *option, *value;
   } of_one[] = {
     { "--links", options->links },
+    { "--links-over-time", options->loads },
     { "--ranks", options->ranks },
     { "--iterations", options->iterations ? "" : NULL },
     { "--critical-path", options->critical_path ? "" : NULL },
@@ -306,7 +344,8 @@ check_options (Options *options, SimRunOptions *run, GError **error)
       run->network != SIM_NETWORK_PACKET)
     return cli_refuse (error,
                        "--links: BGQNCL lines count chunks, which only --network packet has");
-  return check_checkpoint (options, run->network, error) && check_replicas (options, run, error) &&
+  return check_checkpoint (options, run->network, error) &&
+         check_loads (options, run->network, error) && check_replicas (options, run, error) &&
          cli_timeline_check (&options->timeline, run->network != SIM_NETWORK_LOAD, error);
 }
 
@@ -397,7 +436,7 @@ checkpoint_pause (void *data, SimRunning *running, GError **error)
 /* The files are opened before the run, so that a place that cannot be written fails at once and not
  * after an hour. */
 typedef struct {
-  CliOutfile *links, *ranks, *timeline, *report;
+  CliOutfile *links, *loads, *ranks, *timeline, *report;
   CliOutfile *checkpoint;
 } Outputs;
 
@@ -405,6 +444,7 @@ static void
 outputs_clear (Outputs *outputs)
 {
   g_clear_pointer (&outputs->links, cli_outfile_free);
+  g_clear_pointer (&outputs->loads, cli_outfile_free);
   g_clear_pointer (&outputs->ranks, cli_outfile_free);
   g_clear_pointer (&outputs->timeline, cli_outfile_free);
   g_clear_pointer (&outputs->report, cli_outfile_free);
@@ -420,6 +460,7 @@ open_outputs (Outputs *outputs, const Options *options, const TopoMachine *machi
     CliOutfile **file;
   } all[] = {
     { "--links", options->links, &outputs->links },
+    { "--links-over-time", options->loads, &outputs->loads },
     { "--ranks", options->ranks, &outputs->ranks },
     { "--timeline", options->timeline.path, &outputs->timeline },
     { "--report", options->report, &outputs->report },
@@ -443,17 +484,81 @@ open_outputs (Outputs *outputs, const Options *options, const TopoMachine *machi
                        options->links, machine->spec, machine->shape.n_dimensions);
   }
   for (gsize i = 0; i < G_N_ELEMENTS (all); i++)
-    if (all[i].path != NULL && !(*all[i].file = cli_outfile_new (all[i].path, error)))
+    if (all[i].file == &outputs->timeline && all[i].path != NULL &&
+        cli_timeline_is_otf2 (all[i].path)) {
+      if (!cli_timeline_otf2_check (all[i].path, error))
+        return FALSE;
+    } else if (all[i].path != NULL && !(*all[i].file = cli_outfile_new (all[i].path, error)))
       return FALSE;
   /* It is written anew each time. */
   g_clear_pointer (&outputs->checkpoint, cli_outfile_free);
   return TRUE;
 }
 
+/* fopencookie: to a gzip file. */
+static ssize_t
+write_gzip (void *file, const char *data, size_t n_bytes)
+{
+  return n_bytes == 0 ? 0 : gzwrite (file, data, (unsigned) MIN (n_bytes, G_MAXINT));
+}
+
+static int
+close_gzip (void *file)
+{
+  return gzclose (file) == Z_OK ? 0 : EOF;
+}
+
+static gboolean
+write_loads (CliOutfile *file, const char *path, const TopoMachine *machine, const SimLoads *loads,
+             GError **error)
+{
+  const cookie_io_functions_t functions = { .write = write_gzip, .close = close_gzip };
+  int descriptor;
+  gzFile gzip;
+  FILE *out;
+  gboolean good;
+
+  if (!g_str_has_suffix (path, ".gz")) {
+    cli_loads_write_csv (cli_outfile_stream (file), machine, loads);
+    return cli_outfile_commit (file, error);
+  }
+  descriptor = dup (fileno (cli_outfile_stream (file)));
+  gzip = descriptor < 0 ? NULL : gzdopen (descriptor, "wb");
+  out = gzip == NULL ? NULL : fopencookie (gzip, "w", functions);
+  if (out == NULL)
+    return cli_fail (error, "%s: cannot write: %s", path, g_strerror (errno));
+  cli_loads_write_csv (out, machine, loads);
+  good = fflush (out) == 0 && !ferror (out);
+  good = fclose (out) == 0 && good;
+  if (!good)
+    return cli_fail (error, "%s: cannot write: data was lost (disk full?)", path);
+  return cli_outfile_commit (file, error);
+}
+
+/* An archive is not one file; what it lacks is a warning of the run. */
+static gboolean
+write_otf2 (const Options *options, const CliRunInputs *inputs, Trace *trace, SimRun *run,
+            const SimTimeline *timeline, GError **error)
+{
+  char *warning;
+
+  if (!options->timeline.path || !cli_timeline_is_otf2 (options->timeline.path))
+    return TRUE;
+  if (!cli_timeline_write_otf2 (options->timeline.path, timeline, inputs, trace, &warning, error))
+    return FALSE;
+  if (warning)
+    g_ptr_array_add (run->warnings, warning);
+  return TRUE;
+}
+
 static gboolean
 write_outputs (Outputs *outputs, const Options *options, const CliRunInputs *inputs,
-               const SimRun *run, const SimTimeline *timeline, GError **error)
+               const SimRun *run, const SimTimeline *timeline, const SimLoads *loads,
+               GError **error)
 {
+  if (outputs->loads &&
+      !write_loads (outputs->loads, options->loads, inputs->machine, loads, error))
+    return FALSE;
   if (outputs->links) {
     FILE *out = cli_outfile_stream (outputs->links);
 
@@ -571,6 +676,7 @@ simulate (const char *path, const Options *options, SimRunOptions *run_options,
       trace ? cli_mapping_new (options->mapping, machine, trace_ranks (trace), error) : NULL;
   g_autoptr (CliProgress) progress = NULL;
   g_autoptr (SimTimeline) timeline = NULL;
+  g_autoptr (SimLoads) loads = NULL;
   g_autoptr (SimRun) run = NULL;
   g_autoptr (StudyRow) row = NULL;
   g_auto (Outputs) outputs = { NULL };
@@ -592,6 +698,12 @@ simulate (const char *path, const Options *options, SimRunOptions *run_options,
   if (machine->fabric && policy == ROUTE_POLICY_DETERMINISTIC)
     machine->parameters.switches.adaptive = TOPO_ADAPTIVE_NONE;
   timeline = cli_timeline_new (&options->timeline, trace_ranks (trace), error);
+  if (timeline && cli_timeline_is_otf2 (options->timeline.path) && trace_is_graph (trace))
+    return cli_refuse (
+        error,
+        "--timeline %s: %s is a graph, whose ranks have several processors; OTF2 has "
+        "a rank's calls one after the other: use .json or .paje",
+        options->timeline.path, path);
   if ((options->timeline.path && !timeline) || !open_outputs (&outputs, options, machine, error))
     return FALSE;
 
@@ -600,6 +712,9 @@ simulate (const char *path, const Options *options, SimRunOptions *run_options,
   run_options->progress = cli_progress_update;
   run_options->progress_data = progress;
   run_options->timeline = timeline;
+  if (options->loads)
+    loads = sim_loads_new (machine, options->loads_every_ps);
+  run_options->loads = loads;
   run_options->resume = options->resume;
   if (options->replicas > 1 || !sim_shrink_is_off (options->shrink_twice)) {
     gboolean done = simulate_several (options, &inputs, trace, run_options, error);
@@ -628,11 +743,13 @@ simulate (const char *path, const Options *options, SimRunOptions *run_options,
   if (options->critical_path && !run->result.has_path)
     g_ptr_array_add (run->warnings, g_strdup ("--critical-path: not known of a trace that is a "
                                               "graph, whose ranks have several processors"));
+  if (!write_otf2 (options, &inputs, trace, run, timeline, error))
+    return FALSE;
   row = study_row_new ();
   row->key = g_strdup (run->key);
   name_inputs (row, &inputs, trace, run_options);
   study_row_take (row, run, run_options->network, outputs.report != NULL, outputs.report != NULL);
-  if (!write_outputs (&outputs, options, &inputs, run, timeline, error))
+  if (!write_outputs (&outputs, options, &inputs, run, timeline, loads, error))
     return FALSE;
   if (outputs.report &&
       (!write_page (cli_outfile_stream (outputs.report), &inputs, trace, row, error) ||

@@ -91,6 +91,7 @@ wrong () {
     *:--threads) echo "$whole -1 1000000" ;;
     *:--timeline-ranks) echo "'' x -1 5-2 1,,2" ;;
     *:--timeline-limit) echo "$whole -1" ;;
+    *:--links-every) echo "'' x 10 0us -1us nan 2s 1e400us" ;;
     *:--every) echo "'' x -1s nan 0s 10 1e400s 5parsecs" ;;
     *:--race) echo "$word top top: top:0 top:x top:2000" ;;
     *:--confidence) echo "'' x 0 1 -1 nan" ;;
@@ -128,7 +129,7 @@ wrong () {
       *:--near | *:--cost | *:--fit | *:--mpi) echo "$word" ;;
     rank:--by | aggregate:--by) echo "$word" ;;
     validate:--only) echo "$word" ;;
-    *:--output | *:--links | *:--report | *:--timeline | *:--hosts | *:--store | *:--model | *:--from | \
+    *:--output | *:--links | *:--links-over-time | *:--report | *:--timeline | *:--hosts | *:--store | *:--model | *:--from | \
       *:--measured | *:--test | *:--refitted | *:--chosen | *:--points | *:--ipc | *:--samples | *:--power | *:--table | \
       *:--rankfile | *:--hostfile | *:--slurm | *:--node | *:--times | *:--details | *:--xc30 | \
       *:--checkpoint | *:--resume | *:--runs) echo "-" ;;

@@ -184,7 +184,7 @@ typedef struct SimRunning {
 /* --- Saving and loading --- */
 
 #define MAX_THREADS 1024u
-#define DUMP_KIND   "hopcast checkpoint 7"
+#define DUMP_KIND   "hopcast checkpoint 8"
 
 static bool
 is_same (BaseDump *dump, const char *mine, char **theirs)
@@ -341,6 +341,10 @@ run_network (Job *job, SimNetwork *network, GError **error)
     return FALSE;
   for (uint32_t part = 0; part < sim_network_n_parts (network); part++)
     sim_network_part (network, part)->windows_per_call = job->options->windows_per_pause;
+  if (job->options->loads != NULL) {
+    sim_loads_begin (job->options->loads);
+    sim_network_watch (network, job->options->loads);
+  }
   if (job->resume == NULL)
     return sim_replay_run (job->replay, network, error);
   done = sim_replay_resume (job->replay, network, job->resume, error);
@@ -383,6 +387,8 @@ replay_once (Job *job, bool recorded_sources, uint32_t n_threads, GError **error
                               replay, error);
   job->replay = replay;
   done = network != NULL && run_network (job, network, error);
+  if (done && job->options->loads != NULL)
+    sim_loads_take (job->options->loads, network->counters, INT64_MAX);
   if (done) {
     /* The record outlives the replay. */
     job->run->result = *sim_replay_result (replay);

@@ -12,6 +12,8 @@
 /* The unit of PortXmitData and PortRcvData. */
 #define DATA_UNIT_BYTES 4
 #define PS_PER_NS       1000
+#define PS_PER_US       1e6
+#define PS_PER_S        1e12
 
 /* The count of devices with each name: on a site without names, all devices have that of their
  * maker. */
@@ -200,6 +202,53 @@ cli_links_write_csv (FILE *out, const TopoMachine *machine, const SimCounters *c
                base_decimal_print (buffered, (double) link->buffered_ps / SIM_NETWORK_CYCLE_PS));
     else
       fputs (",,,\n", out);
+  }
+}
+
+/* busy_share: of the interval, the time of wire_bytes on the link.  A packet counts where it begins, so
+ * that a share may pass 1 by one packet. */
+void
+cli_loads_write_csv (FILE *out, const TopoMachine *machine, const SimLoads *loads)
+{
+  const TopoFabric *fabric = machine->fabric;
+  g_autoptr (GHashTable) counts = fabric != NULL ? count_names (fabric) : NULL;
+  uint32_t n_ports = topo_shape_ports (&machine->shape);
+  int64_t every_ps = sim_loads_every_ps (loads);
+  size_t n;
+  const SimLoad *list = sim_loads_list (loads, &n);
+  char begin[BASE_DECIMAL_SIZE] = "";
+
+  fputs ("begin_us,", out);
+  if (fabric == NULL)
+    cli_print_dimension_names (out, machine, "");
+  fprintf (out, "%s,payload_bytes,wire_bytes,busy_share\n",
+           fabric == NULL ? ",port" : "link,from,from_port,to,to_port");
+  for (size_t i = 0; i < n; i++) {
+    const SimLoad *load = &list[i];
+    uint64_t bandwidth_Bps = machine->parameters.link.bandwidth_Bps;
+    char share[G_ASCII_DTOSTR_BUF_SIZE], port[CLI_PORT_SIZE];
+
+    if (i == 0 || load->interval != list[i - 1].interval)
+      base_decimal_print (begin, (double) load->interval * (double) every_ps / PS_PER_US);
+    fprintf (out, "%s,", begin);
+    if (fabric != NULL) {
+      g_autofree char *name = link_name (fabric, counts, load->link);
+
+      base_csv_field (out, name);
+      write_end (out, fabric, counts, load->link);
+      write_end (out, fabric, counts, fabric->ports[load->link].peer);
+      bandwidth_Bps = topo_link_bandwidth_Bps (fabric->ports[load->link].lanes,
+                                               (TopoSpeed) fabric->ports[load->link].speed);
+    } else {
+      cli_port_name (port, load->link % n_ports);
+      cli_print_coordinates (out, machine, load->link / n_ports);
+      fprintf (out, ",%s", port);
+    }
+    fprintf (out, ",%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT ",%s\n", load->payload_bytes,
+             load->wire_bytes,
+             g_ascii_formatd (share, sizeof share, "%.6g",
+                              (double) load->wire_bytes * PS_PER_S /
+                                  ((double) bandwidth_Bps * (double) every_ps)));
   }
 }
 

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#define OTF2_SUFFIX ".otf2"
+
 typedef void (*Write) (FILE *out, const SimTimeline *timeline, const CliRunInputs *inputs);
 
 static const struct {
@@ -31,7 +33,7 @@ cli_add_timeline_options (GOptionContext *context, CliTimelineOptions *options)
   const GOptionEntry entries[] = {
     { "timeline", 0, 0, G_OPTION_ARG_FILENAME, &options->path,
       "Write what every rank did when: Chrome's trace events when FILE ends in .json, Paje when it "
-      "ends in .paje or .trace",
+      "ends in .paje or .trace, an OTF2 archive when it ends in .otf2",
       "FILE" },
     { "timeline-ranks", 0, 0, G_OPTION_ARG_STRING, &options->ranks,
       "Ranks of the timeline, such as 0-15,32 (default: all)", "LIST" },
@@ -41,6 +43,12 @@ cli_add_timeline_options (GOptionContext *context, CliTimelineOptions *options)
   };
 
   g_option_context_add_main_entries (context, entries, NULL);
+}
+
+gboolean
+cli_timeline_is_otf2 (const char *path)
+{
+  return g_str_has_suffix (path, OTF2_SUFFIX);
 }
 
 static Write
@@ -63,10 +71,12 @@ cli_timeline_check (const CliTimelineOptions *options, gboolean has_time, GError
     return TRUE;
   if (!has_time)
     return cli_refuse (error, "--timeline: the load network has no times");
-  return find_form (options->path) != NULL ||
-         cli_refuse (error,
-                     "--timeline %s: the name must end in .json (Chrome), .paje or .trace (Paje)",
-                     options->path);
+  return find_form (options->path) != NULL || cli_timeline_is_otf2 (options->path) ||
+         cli_refuse (
+             error,
+             "--timeline %s: the name must end in .json (Chrome), .paje or .trace (Paje), or "
+             ".otf2",
+             options->path);
 }
 
 /* Reads a number and moves *text behind it. */
@@ -146,7 +156,7 @@ cli_timeline_warning (const SimTimeline *timeline, int64_t time_ps)
                           cli_timeline_us (time, time_ps), left_out);
 }
 
-/* --- For both forms --- */
+/* --- For all forms --- */
 
 const char *
 cli_timeline_us (char text[CLI_TIME_SIZE], int64_t time_ps)

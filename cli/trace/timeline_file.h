@@ -30,7 +30,10 @@ gboolean cli_timeline_check (const CliTimelineOptions *options, gboolean has_tim
 /* The timeline that a run records; NULL and no error without --timeline. */
 SimTimeline *cli_timeline_new (const CliTimelineOptions *options, uint32_t n_ranks, GError **error);
 
-/* In the form that the ending of `path` names. */
+/* Whether the file is the anchor of an OTF2 archive, which is several files. */
+gboolean cli_timeline_is_otf2 (const char *path);
+
+/* In the form that the ending of `path` names, which is not OTF2. */
 void cli_timeline_write (FILE *out, const char *path, const SimTimeline *timeline,
                          const CliRunInputs *inputs);
 
@@ -48,7 +51,19 @@ void cli_timeline_write_chrome (FILE *out, const SimTimeline *timeline, const Cl
 /* Paje: a state per interval, a link per message, in the order of time. */
 void cli_timeline_write_paje (FILE *out, const SimTimeline *timeline, const CliRunInputs *inputs);
 
-/* -- for both -------------------------------------------------------------- */
+/* -- timeline_file_otf2.c ------------------------------------------------------- */
+
+/* Whether the archive can be written there; one that is there is replaced, any other folder in its
+ * way is not. */
+gboolean cli_timeline_otf2_check (const char *path, GError **error);
+
+/* Writes the archive of a trace that is no graph, all of it or nothing.  The trace is read twice more.
+ * *warning: what has no records, or NULL; the caller frees it. */
+gboolean
+cli_timeline_write_otf2 (const char *path, const SimTimeline *timeline, const CliRunInputs *inputs,
+                         Trace *trace, char **warning, GError **error);
+
+/* -- for all -------------------------------------------------------------- */
 
 /* Microseconds with all six digits of a picosecond. */
 #define CLI_TIME_SIZE 32

@@ -664,6 +664,12 @@ collect_counters (IbNetwork *net)
   net->engine.base.counters->events = net->engine.calendar.n_events + net->switches.n_events;
 }
 
+static void
+ib_network_count (SimNetwork *base)
+{
+  collect_counters ((IbNetwork *) base);
+}
+
 static gboolean
 ib_network_run (SimNetwork *base, GError **error)
 {
@@ -745,6 +751,7 @@ static const SimNetworkClass ib_class = {
   .timer = ib_network_timer,
   .run = ib_network_run,
   .dump = ib_network_dump,
+  .count = ib_network_count,
   .set_shrink = ib_network_set_shrink,
 };
 

@@ -807,15 +807,31 @@ run_switches (IbNetwork *net, int64_t window)
   }
 }
 
+/* The next window in which something happens, -1 when there is none. */
+static int64_t
+next_window (const IbNetwork *net)
+{
+  int64_t window = calendar_peek (&net->switches), other = calendar_peek (&net->engine.calendar);
+
+  return window < 0 || (other >= 0 && other < window) ? other : window;
+}
+
+/* Where it begins. */
+static int64_t
+next_window_ps (const IbNetwork *net)
+{
+  int64_t window = next_window (net);
+
+  return window < 0 ? net->engine.now_ps : window << net->engine.calendar.window_bits;
+}
+
 /* Goes to the next window in which something happens; false when there is none. */
 static bool
 run_window (IbNetwork *net)
 {
   Calendar *adapters = &net->engine.calendar;
-  int64_t window = calendar_peek (&net->switches), other = calendar_peek (adapters);
+  int64_t window = next_window (net);
 
-  if (window < 0 || (other >= 0 && other < window))
-    window = other;
   if (window < 0)
     return false;
   run_switches (net, window);
@@ -829,8 +845,9 @@ bool
 ib_run_windows (IbNetwork *net)
 {
   net->engine.progress = packet_engine_progress (&net->engine);
-  while (packet_engine_goes_on (
-      &net->engine, net->switches.n_events + net->engine.calendar.n_events, net->engine.now_ps)) {
+  while (!packet_engine_call_is_due (&net->engine,
+                                     net->switches.n_events + net->engine.calendar.n_events) ||
+         packet_engine_call (&net->engine, next_window_ps (net))) {
     if (!run_window (net) ||
         !packet_engine_moves (&net->engine, packet_engine_progress (&net->engine),
                               net->packets.n_taken > 0))

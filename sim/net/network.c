@@ -3,6 +3,15 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/net/network.h"
 
+void
+sim_network_watch (SimNetwork *network, SimLoads *loads)
+{
+  g_assert (network->class->count != NULL);
+  network->loads = loads;
+  for (uint32_t part = 0; part < sim_network_n_parts (network); part++)
+    sim_network_part (network, part)->windows_per_call = 1;
+}
+
 GQuark
 sim_error_quark (void)
 {

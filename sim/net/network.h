@@ -120,6 +120,7 @@ typedef struct {
 typedef struct SimNetwork SimNetwork;
 typedef struct SimCounters SimCounters;
 typedef struct SimMemory SimMemory;
+typedef struct SimLoads SimLoads;
 
 /* What a network kind must provide; `self` is its own state. */
 typedef struct {
@@ -132,6 +133,8 @@ typedef struct {
   void (*shared_timer) (SimNetwork *self, uint32_t rank, uint64_t cookie, int64_t at_ps);
   gboolean (*run) (SimNetwork *self, GError **error);
   void (*dump) (SimNetwork *self, BaseDump *dump); /* NULL: it cannot be saved */
+  /* Fills the counters as they are between two windows.  NULL: only when the run is over. */
+  void (*count) (SimNetwork *self);
   /* NULL: it has no packets */
   void (*set_shrink) (SimNetwork *self, uint32_t shrink);
 } SimNetworkClass;
@@ -148,6 +151,7 @@ struct SimNetwork {
   SimMemory *memory;     /* owned; of the nodes; NULL: their parts do not share any */
   /* SimClient.running is called after so many windows at the latest; 0: the usual number. */
   uint32_t windows_per_call;
+  SimLoads *loads; /* borrowed; see sim_network_watch(); NULL: none */
   /* So far, of the messages that were sent from this part, and of those that arrived in it.  Packet
    * networks alone. */
   uint64_t bytes_sent, bytes_received;
@@ -208,6 +212,10 @@ sim_network_set_shrink (SimNetwork *network, uint32_t shrink)
   if (network->class->set_shrink != NULL)
     network->class->set_shrink (network, shrink);
 }
+
+/* Before the run, of a packet network: what its links send in each interval goes to `loads`, which
+ * outlives the run.  SimClient.running is called before each window then. */
+void sim_network_watch (SimNetwork *network, SimLoads *loads);
 
 /* Runs until nothing is left to do. */
 static inline gboolean

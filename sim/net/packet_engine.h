@@ -10,6 +10,7 @@
 
 #include "sim/counters.h"
 #include "sim/net/calendar.h"
+#include "sim/net/loads.h"
 #include "sim/net/network.h"
 #include "sim/net/schedule.h"
 
@@ -223,14 +224,9 @@ packet_engine_call_is_due (PacketEngine *engine, uint64_t n_events)
   return true;
 }
 
-/* Calls it with the time to which the run comes; false when the client ends the run. */
+/* Calls it with the beginning of the next window; false when the client ends the run.  Loads that are
+ * due are taken. */
 bool packet_engine_call (PacketEngine *engine, int64_t now_ps);
-
-static inline bool
-packet_engine_goes_on (PacketEngine *engine, uint64_t n_events, int64_t now_ps)
-{
-  return !packet_engine_call_is_due (engine, n_events) || packet_engine_call (engine, now_ps);
-}
 
 /* After each window, with the progress so far; false when nothing has moved for too long. */
 static inline bool

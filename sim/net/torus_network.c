@@ -192,6 +192,12 @@ collect_counters (Torus *net)
       counters->packet_hops + counters->packets + counters->messages + n_timers (net);
 }
 
+static void
+torus_count (SimNetwork *base)
+{
+  collect_counters ((Torus *) base);
+}
+
 static gboolean
 torus_run (SimNetwork *base, GError **error)
 {
@@ -416,6 +422,7 @@ static const SimNetworkClass torus_class = {
   .shared_timer = torus_shared_timer,
   .run = torus_run,
   .dump = torus_dump,
+  .count = torus_count,
   .set_shrink = torus_set_shrink,
 };
 

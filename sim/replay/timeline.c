@@ -19,7 +19,7 @@
 /* As kept: messages have no state, intervals no peer. */
 typedef struct {
   int64_t begin_ps, end_ps;
-  uint64_t bytes;
+  uint64_t bytes;             /* of an interval: SimTimelineEvent.call */
   uint32_t lane, destination; /* NO_LANE: an interval */
   uint16_t state;
   bool first, waits;
@@ -28,6 +28,7 @@ typedef struct {
 typedef struct {
   int64_t since_ps; /* where its last interval ended */
   uint64_t last;    /* its number + 1; 0: none, or not kept */
+  uint64_t calls;   /* operations begun */
   uint16_t state;   /* of the operation that it is in */
   bool fresh;       /* no interval of this operation yet */
 } Lane;
@@ -246,6 +247,7 @@ lane_advance (SimTimeline *timeline, uint32_t number, int64_t end_ps, uint16_t s
   else if (has_room (timeline, begin_ps)) {
     record_add (timeline, (Record){ .begin_ps = begin_ps,
                                     .end_ps = end_ps,
+                                    .bytes = lane->calls,
                                     .lane = number,
                                     .destination = NO_LANE,
                                     .state = state,
@@ -306,6 +308,7 @@ sim_timeline_call (SimTimeline *timeline, uint32_t rank, const TraceOp *operatio
   else if (name == NULL)
     name = trace_op_name (operation->kind);
   lane->state = state_number (timeline, name, kind);
+  lane->calls++;
   lane->fresh = true;
 }
 
@@ -447,8 +450,11 @@ sim_timeline_event (const SimTimeline *timeline, uint64_t number, SimTimelineEve
                                .first = record->first,
                                .waits = record->waits,
                                .state = record->state,
-                               .destination = record->destination,
-                               .bytes = record->bytes };
+                               .destination = record->destination };
+  if (event->is_message)
+    event->bytes = record->bytes;
+  else
+    event->call = record->bytes;
   return true;
 }
 

@@ -63,6 +63,9 @@ typedef struct {
   bool first; /* of its call */
   bool waits;
   uint16_t state;
+  uint64_t
+      call; /* the number of its operation in the rank's stream, from 1; 0: before the first, or
+                  * of a graph */
   /* A message. */
   uint32_t destination; /* its lane */
   uint64_t bytes;

@@ -216,6 +216,31 @@ test_names_of_calls (void)
   g_assert_cmpstr (sim_timeline_state (timeline, event.state)->name, ==, "other calls");
 }
 
+/* Calls that take no time have no interval, and their number all the same. */
+static void
+test_numbers_of_calls (void)
+{
+  static const struct {
+    int64_t at_ps;
+    uint64_t call;
+  } expected[] = { { 0, 0 }, { 4, 1 }, { 9, 3 }, { 12, 3 } };
+  g_autoptr (SimTimeline) timeline = sim_timeline_new (1, NULL, UINT64_MAX);
+  const TraceOp op = { .kind = TRACE_OP_SEND };
+  SimTimelineEvent event;
+
+  sim_timeline_call (timeline, 0, &op, 4);
+  sim_timeline_call (timeline, 0, &op, 9);
+  sim_timeline_call (timeline, 0, &op, 9);
+  sim_timeline_wait (timeline, 0, 12, 20);
+  sim_timeline_rank_end (timeline, 0, 20);
+  g_assert_cmpuint (sim_timeline_size (timeline), ==, G_N_ELEMENTS (expected));
+  for (uint32_t i = 0; i < G_N_ELEMENTS (expected); i++) {
+    g_assert_true (sim_timeline_event (timeline, i, &event));
+    g_assert_cmpint (event.begin_ps, ==, expected[i].at_ps);
+    g_assert_cmpuint (event.call, ==, expected[i].call);
+  }
+}
+
 /* -- limits ---------------------------------------------------------------- */
 
 static void
@@ -322,6 +347,7 @@ main (int argc, char **argv)
   g_test_add_func ("/sim/timeline/first", test_first_interval_of_a_call);
   g_test_add_func ("/sim/timeline/kinds", test_kinds);
   g_test_add_func ("/sim/timeline/names", test_names_of_calls);
+  g_test_add_func ("/sim/timeline/numbers-of-calls", test_numbers_of_calls);
   g_test_add_func ("/sim/timeline/chosen-ranks", test_chosen_ranks);
   g_test_add_func ("/sim/timeline/limit", test_limit_ends_it_for_all);
   g_test_add_func ("/sim/timeline/twice", test_twice_is_once);

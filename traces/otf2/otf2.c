@@ -161,7 +161,7 @@ open_state (State *state, const TraceOptions *options, GPtrArray *files, GError 
 {
   g_autofree char *creator = NULL;
   Otf2Reading *reading = &state->reading;
-  gboolean is_scorep;
+  gboolean is_scorep, is_whole;
   char *global;
 
   if (!check_anchor (state->anchor, error) || !otf2_archive_check_anchor (state->anchor, error))
@@ -175,7 +175,9 @@ open_state (State *state, const TraceOptions *options, GPtrArray *files, GError 
   if (state->definitions == NULL)
     return FALSE;
   is_scorep = g_str_has_prefix (creator, "Score-P");
-  if (!otf2_definitions_finish (state->definitions, !is_scorep, state->anchor, error) ||
+  /* A timeline of a simulation has the arguments of all calls. */
+  is_whole = is_scorep || g_str_has_prefix (creator, "hopcast ");
+  if (!otf2_definitions_finish (state->definitions, !is_whole, state->anchor, error) ||
       !check_files (state, files, error))
     return FALSE;
   reading->definitions = state->definitions;
@@ -187,11 +189,11 @@ open_state (State *state, const TraceOptions *options, GPtrArray *files, GError 
     if (reading->from_region == NULL)
       return FALSE;
   }
-  if (!is_scorep && *creator != '\0')
+  if (!is_whole && *creator != '\0')
     trace_warn (reading->trace,
                 "written by \"%s\": sizes of collectives are taken for those of the arguments",
                 creator);
-  if (!is_scorep && !count_losses (state, options, error))
+  if (!is_whole && !count_losses (state, options, error))
     return FALSE;
   reading->losses = state->losses;
   return TRUE;
