@@ -152,8 +152,9 @@ choose (const char *name, bool has_stores, const ValidationSuite **suites,
 {
   static const ValidationSuite *const others[] = { &validation_modern,      &validation_modern_full,
                                                    &validation_evh1,        &validation_sc13,
-                                                   &validation_sensitivity, &validation_shrink };
-  const char *names[10] = { NULL };
+                                                   &validation_sensitivity, &validation_shrink,
+                                                   &validation_simgrid };
+  const char *names[11] = { NULL };
   bool reads_stores;
   guint n = 0;
   int at;
@@ -184,20 +185,16 @@ choose (const char *name, bool has_stores, const ValidationSuite **suites,
 
 static gboolean
 validate (Output *output, const ValidationSuite *const *suites, const char *const *only,
-          const char *const *stores, const char *xc30, const char *runs, const char *details_path,
-          GError **error)
+          const ValidationWatch *inputs, const char *details_path, GError **error)
 {
   g_autoptr (GString) details = g_string_new (validation_details_heading);
   g_autoptr (CliOutfile) file = NULL;
-  ValidationWatch watch = {
-    .report = report,
-    .progress = show_progress,
-    .data = output,
-    .xc30 = xc30,
-    .stores = stores,
-    .runs = runs,
-    .out = output->format == CLI_FORMAT_TABLE ? stdout : NULL,
-  };
+  ValidationWatch watch = *inputs;
+
+  watch.report = report;
+  watch.progress = show_progress;
+  watch.data = output;
+  watch.out = output->format == CLI_FORMAT_TABLE ? stdout : NULL;
 
   if (details_path != NULL && (file = cli_outfile_new (details_path, error)) == NULL)
     return FALSE;
@@ -231,13 +228,14 @@ cli_validate (int argc, char **argv, GError **error)
 {
   static const char *const names[] = { "SUITE", NULL };
   g_autoptr (GOptionContext) context = cli_context_new (
-      "[bgq|infiniband|aggregation|modern|modern-full|evh1|sc13|sensitivity|shrink]",
+      "[bgq|infiniband|aggregation|modern|modern-full|evh1|sc13|sensitivity|shrink|simgrid]",
       "Repeats published measurements in simulation and compares: bgq, those of Blue Gene/Q; "
       "infiniband, those of InfiniBand clusters; aggregation, what a paper on task aggregation claims; modern, benchmarks on clusters of today, in minutes; modern-full, all sizes of them, in hours; evh1, what a paper on correcting a model claims, with a stand-in for its lost data; sc13, how well counters predict which mapping is "
-      "fast, from finished studies; sensitivity, whether intervals and rankings of replicas hold, likewise; shrink, what shrunk messages are off by, in hours. Exit status 1 when one differs; a claim of sc13 whose study is not among the stores is not run.");
+      "fast, from finished studies; sensitivity, whether intervals and rankings of replicas hold, likewise; shrink, what shrunk messages are off by, in hours; simgrid, packets and flows beside SimGrid's own replayer. Exit status 1 when one differs; a claim of sc13 whose study is not among the stores is not run.");
   g_auto (CliFormatOptions) format = { 0 };
   g_auto (GStrv) only = NULL, stores = NULL;
-  g_autofree char *details_path = NULL, *xc30 = NULL, *runs = NULL;
+  g_autofree char *details_path = NULL, *xc30 = NULL, *runs = NULL, *traces = NULL;
+  g_autofree char *smpirun = NULL;
   CliTalkOptions talk = { 0 };
   const GOptionEntry entries[] = {
     { "only", 0, 0, G_OPTION_ARG_STRING_ARRAY, &only,
@@ -251,11 +249,16 @@ cli_validate (int argc, char **argv, GError **error)
       "FILE" },
     { "runs", 0, 0, G_OPTION_ARG_FILENAME, &runs,
       "Keep the runs of shrink in FILE, and make only those that it lacks", "FILE" },
+    { "traces", 0, 0, G_OPTION_ARG_FILENAME, &traces,
+      "The folder of the traces that simgrid replays (default: traces/data)", "FOLDER" },
+    { "smpirun", 0, 0, G_OPTION_ARG_FILENAME, &smpirun,
+      "SimGrid's smpirun for simgrid (default: the one in PATH)", "PROGRAM" },
     { NULL },
   };
   const ValidationSuite *one[2] = { NULL };
   const ValidationSuite *const *suites;
   Output output = { 0 };
+  ValidationWatch inputs;
   gboolean done;
 
   g_option_context_add_main_entries (context, entries, NULL);
@@ -278,12 +281,21 @@ cli_validate (int argc, char **argv, GError **error)
     cli_refuse (error, "--runs: only shrink keeps its runs");
     return CLI_FAILED;
   }
+  if ((traces != NULL || smpirun != NULL) && one[0] != &validation_simgrid) {
+    cli_refuse (error, "%s: only simgrid replays traces",
+                traces != NULL ? "--traces" : "--smpirun");
+    return CLI_FAILED;
+  }
+  inputs = (ValidationWatch){ .xc30 = xc30,
+                              .stores = (const char *const *) stores,
+                              .runs = runs,
+                              .traces = traces,
+                              .smpirun = smpirun };
   output.format = format.format;
   output.builder = json_builder_new ();
   if (output.format == CLI_FORMAT_JSON || !isatty (STDOUT_FILENO) || one[0] == &validation_shrink)
     output.progress = cli_progress_new (talk.quiet);
-  done = validate (&output, suites, (const char *const *) only, (const char *const *) stores, xc30,
-                   runs, details_path, error);
+  done = validate (&output, suites, (const char *const *) only, &inputs, details_path, error);
   cli_progress_free (output.progress);
   g_object_unref (output.builder);
   return done && output.n_run > 0 && output.n_agree == output.n_run ? CLI_DONE : CLI_FAILED;

@@ -35,6 +35,8 @@ typedef struct {
   const char *xc30; /* other runs than the built-in ones, for figures of aggregation; NULL: those */
   const char *const *stores; /* finished studies, NULL at the end; for suites that read them */
   const char *runs;          /* file in which shrink keeps its runs; NULL: none */
+  const char *traces;        /* folder of the traces of simgrid; NULL: traces/data */
+  const char *smpirun;       /* program for simgrid; NULL: the one of PATH */
   FILE *out;                 /* for ValidationSuite.print; NULL: not wanted */
 } ValidationWatch;
 
@@ -86,6 +88,8 @@ extern const ValidationSuite validation_sc13, validation_sensitivity;
 extern const ValidationSuite validation_modern, validation_modern_full;
 /* The procedure of a paper on a stand-in for its data: two minutes of a core. */
 extern const ValidationSuite validation_evh1;
+/* Half a minute of two cores; needs SimGrid, for a column smpirun, and the traces of the source tree. */
+extern const ValidationSuite validation_simgrid;
 /* Takes up to two hours of two cores. */
 extern const ValidationSuite validation_shrink;
 
