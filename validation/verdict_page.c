@@ -287,15 +287,16 @@ write_suite (FILE *out, const ValidationPage *page, guint begin, guint end)
 void
 validation_page_write (const ValidationPage *page, const char *program, FILE *out)
 {
-  fprintf (out,
-           "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-           "<title>%s: validation</title>\n<style>\n"
-           "body{font:14px/1.4 sans-serif;max-width:1200px;margin:1em auto;padding:0 1em}\n"
-           "table{border-collapse:collapse;margin:1em 0}td,th{padding:2px 8px;text-align:left;"
-           "border-bottom:1px solid #ddd;vertical-align:top}\n"
-           ".n{text-align:right}.held{color:#1b7f3b}.differs{color:#c2410c}.remark{color:#666}\n"
-           "svg text{font-size:11px}\n</style></head><body>\n<h1>%s: validation</h1>\n",
-           program, program);
+  fprintf (
+      out,
+      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+      "<title>%s: validation</title>\n<style>\n"
+      "body{font:14px/1.4 sans-serif;max-width:1200px;margin:1em auto;padding:0 1em}\n"
+      "table{border-collapse:collapse;margin:1em 0}td,th{padding:2px 8px;text-align:left;"
+      "border-bottom:1px solid #ddd;vertical-align:top}\n"
+      ".n{text-align:right;white-space:nowrap}.held{color:#1b7f3b}.differs{color:#c2410c}.remark{color:#666}\n"
+      "svg text{font-size:11px}\n</style></head><body>\n<h1>%s: validation</h1>\n",
+      program, program);
   fputs ("<table><tr><th>suite</th><th>claims</th><th>held</th><th>differ</th><th>not run</th>"
          "<th>recorded</th></tr>\n",
          out);
