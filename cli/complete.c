@@ -36,8 +36,9 @@ static const char *const fits[] = { "ridge", "least-squares", NULL };
 static const char *const nears[] = { "phase", "run", "none", NULL };
 static const char *const group_methods[] = { "kl", "paper", "scotch", NULL };
 static const char *const costs[] = { "mended", "literal", NULL };
-static const char *const suites[] = { "bgq",  "infiniband", "aggregation", "modern", "modern-full",
-                                      "evh1", "sc13",       "sensitivity", "shrink", NULL };
+static const char *const suites[] = { "all",     "bgq",         "infiniband",  "aggregation",
+                                      "simgrid", "modern",      "modern-full", "evh1",
+                                      "sc13",    "sensitivity", "shrink",      NULL };
 static const char *const timed_networks[] = { "packet", "flow", NULL };
 static const char *const races[] = { "best", "top:", NULL };
 static const char *const shrinks[] = { "off", "auto", "auto:screen", "auto:race", NULL };
@@ -192,6 +193,8 @@ static const struct {
   { "FILE.xml", ".xml" },
   { "PAGE.html", ".html" },
   { "MATRIX", "" },
+  { "FOLDER", "" },
+  { "PROGRAM", "" },
   { "PREFIX", "" },
 };
 

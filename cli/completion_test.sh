@@ -79,7 +79,7 @@ offers "measured times" "a.csv f" train c.store --measured ""
 offers "measured files" "a.csv b.study c.store d.conf e.ti f" calibrate a.csv ""
 offers "stores" "c.store b.study f" rank ""
 offers "output" "a.csv b.study c.store d.conf e.ti f" trace convert e.ti -o ""
-offers "suites" "bgq infiniband aggregation modern modern-full evh1 sc13 sensitivity shrink" validate ""
+offers "suites" "all bgq infiniband aggregation simgrid modern modern-full evh1 sc13 sensitivity shrink" validate ""
 offers "no words for a number" "" simulate e.ti --compute-scale ""
 
 # The words of an option are those that the program names when the value is wrong.

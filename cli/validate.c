@@ -8,6 +8,7 @@
 #include "cli/print/outfile.h"
 #include "cli/print/progress.h"
 #include "validation/suite.h"
+#include "validation/verdict_page.h"
 
 #include <math.h>
 #include <unistd.h>
@@ -17,7 +18,10 @@ typedef struct {
   CliFormat format;
   JsonBuilder *builder;  /* JSON only */
   CliProgress *progress; /* NULL: rows on the terminal show it */
-  guint n, n_run, n_agree;
+  ValidationPage *page;  /* NULL: not wanted */
+  bool names_suites;     /* the table has several */
+  const char *suite;     /* of the last row of the table */
+  guint n, n_run, n_agree, n_recorded;
 } Output;
 
 static const char *
@@ -39,25 +43,17 @@ static void
 print_row (const ValidationResult *result)
 {
   const ValidationPublished *published = result->published;
-  g_autoptr (GString) text = g_string_new (NULL);
+  g_autofree char *text = validation_published_text (published);
 
-  if (isinf (published->high))
-    g_string_printf (text, ">= %g", published->low);
-  else if (isinf (published->low))
-    g_string_printf (text, "<= %g", published->high);
-  else if (published->low < published->high)
-    g_string_printf (text, "%g..%g", published->low, published->high);
-  else
-    g_string_printf (text, "%g", published->low);
-  if (published->tolerance > 0)
-    g_string_append_printf (text, " +-%g%%", 100 * published->tolerance);
   if (!result->is_run)
-    printf ("%-26s %9s %-5s  %-15s %8s  %-7s  %s\n", published->name, "-", published->unit,
-            text->str, "-", "not run", result->why);
+    printf ("%-26s %9s %-5s  %-15s %8s  %-7s  %s\n", published->name, "-", published->unit, text,
+            "-", "not run", result->why);
   else
-    printf ("%-26s %9.4g %-5s  %-15s %+7.1f%%  %-7s  %-10s  %s\n", published->name,
-            result->simulated, published->unit, text->str, 100 * deviation (result),
-            result->agrees ? "agrees" : "DIFFERS", published->role, published->source);
+    printf ("%-26s %9.4g %-5s  %-15s %+7.1f%%  %-7s  %-10s  %s%s%s%s\n", published->name,
+            result->simulated, published->unit, text, 100 * deviation (result),
+            result->agrees ? "agrees" : "DIFFERS", published->role, published->source,
+            result->commit == NULL ? "" : " (recorded, runs of ",
+            result->commit == NULL ? "" : result->commit, result->commit == NULL ? "" : ")");
   if (isfinite (result->lower))
     printf ("    %.4g to %.4g %s\n", result->lower, result->upper,
             result->is_range ? "as guesses vary, one at a time" : "by chance");
@@ -74,12 +70,16 @@ report (void *data, const ValidationResult *result)
   Output *output = data;
   const ValidationPublished *published = result->published;
   double numbers[] = { published->low, published->high, published->tolerance, deviation (result) };
+  const char *const remarks[] = { result->note, result->cause, result->commit };
   JsonBuilder *builder = output->builder;
   gboolean is_first = output->n++ == 0;
   char text[BASE_DECIMAL_SIZE];
 
   output->n_run += result->is_run;
   output->n_agree += result->agrees;
+  output->n_recorded += result->commit != NULL;
+  if (output->page != NULL)
+    validation_page_add (output->page, result);
   switch (output->format) {
   case CLI_FORMAT_JSON:
     json_builder_begin_object (builder);
@@ -100,6 +100,8 @@ report (void *data, const ValidationResult *result)
       cli_add_string (builder, "note", result->note);
     if (result->cause != NULL)
       cli_add_string (builder, "cause", result->cause);
+    if (result->commit != NULL)
+      cli_add_string (builder, "commit", result->commit);
     cli_add_string (builder, "role", published->role);
     cli_add_string (builder, "source", published->source);
     cli_add_string (builder, "conditions", published->conditions);
@@ -108,7 +110,7 @@ report (void *data, const ValidationResult *result)
   case CLI_FORMAT_CSV:
     if (is_first)
       puts ("suite,name,simulated,unit,published_low,published_high,tolerance,deviation,verdict,"
-            "role,lower,upper,source,conditions");
+            "role,lower,upper,source,conditions,note,cause,commit");
     printf ("%s,%s,%s,%s", result->suite, published->name,
             result->is_run ? base_decimal_print (text, result->simulated) : "", published->unit);
     for (guint i = 0; i < G_N_ELEMENTS (numbers); i++)
@@ -119,6 +121,10 @@ report (void *data, const ValidationResult *result)
     base_csv_field (stdout, published->source);
     putchar (',');
     base_csv_field (stdout, published->conditions);
+    for (guint i = 0; i < G_N_ELEMENTS (remarks); i++) {
+      putchar (',');
+      base_csv_field (stdout, remarks[i] != NULL ? remarks[i] : "");
+    }
     putchar ('\n');
     break;
   case CLI_FORMAT_TABLE:
@@ -129,6 +135,9 @@ report (void *data, const ValidationResult *result)
 
       cli_print_heading (stdout, heading);
     }
+    if (output->names_suites && g_strcmp0 (output->suite, result->suite) != 0)
+      printf ("\n%s\n", result->suite);
+    output->suite = result->suite;
     print_row (result);
     break;
   }
@@ -144,33 +153,29 @@ show_progress (void *data, double share)
     cli_progress_share (output->progress, share);
 }
 
-/* Sets suites[0] to the suite of that name, and *chosen to suites; name NULL: *chosen are all that
- * simulate. */
+/* Sets suites[0] to the suite of that name, and *chosen to suites; name NULL or "all": *chosen are all
+ * of them. */
 static gboolean
 choose (const char *name, bool has_stores, const ValidationSuite **suites,
         const ValidationSuite *const **chosen, GError **error)
 {
-  static const ValidationSuite *const others[] = { &validation_modern,      &validation_modern_full,
-                                                   &validation_evh1,        &validation_sc13,
-                                                   &validation_sensitivity, &validation_shrink };
-  const char *names[10] = { NULL };
+  const char *names[16] = { "all", validation_modern_full.name };
+  const ValidationSuite *named[16] = { NULL, &validation_modern_full };
   bool reads_stores;
-  guint n = 0;
-  int at;
+  int at = 0;
 
+  for (guint i = 0; validation_suites[i] != NULL; i++) {
+    g_assert (i + 3 < G_N_ELEMENTS (names));
+    names[i + 2] = validation_suites[i]->name;
+    named[i + 2] = validation_suites[i];
+  }
   *chosen = validation_suites;
-  if (name == NULL)
-    return !has_stores || cli_refuse (error, "--store: only sc13 and sensitivity read stores");
-  for (; validation_suites[n] != NULL; n++)
-    names[n] = validation_suites[n]->name;
-  for (guint i = 0; i < G_N_ELEMENTS (others); i++)
-    names[n + i] = others[i]->name;
-  g_assert (n + G_N_ELEMENTS (others) < G_N_ELEMENTS (names));
-  at = cli_parse_choice ("SUITE", name, names, error);
-  if (at < 0)
+  if (name != NULL && (at = cli_parse_choice ("SUITE", name, names, error)) < 0)
     return FALSE;
-  suites[0] = (guint) at < n ? validation_suites[at] : others[(guint) at - n];
-  *chosen = suites;
+  if (at > 0) {
+    suites[0] = named[at];
+    *chosen = suites;
+  }
   reads_stores = suites[0] == &validation_sc13 || suites[0] == &validation_sensitivity;
   if (reads_stores && !has_stores)
     return cli_refuse (error,
@@ -184,22 +189,21 @@ choose (const char *name, bool has_stores, const ValidationSuite **suites,
 
 static gboolean
 validate (Output *output, const ValidationSuite *const *suites, const char *const *only,
-          const char *const *stores, const char *xc30, const char *runs, const char *details_path,
+          const ValidationWatch *inputs, const char *details_path, const char *html_path,
           GError **error)
 {
   g_autoptr (GString) details = g_string_new (validation_details_heading);
-  g_autoptr (CliOutfile) file = NULL;
-  ValidationWatch watch = {
-    .report = report,
-    .progress = show_progress,
-    .data = output,
-    .xc30 = xc30,
-    .stores = stores,
-    .runs = runs,
-    .out = output->format == CLI_FORMAT_TABLE ? stdout : NULL,
-  };
+  g_autoptr (CliOutfile) file = NULL, html = NULL;
+  ValidationWatch watch = *inputs;
 
-  if (details_path != NULL && (file = cli_outfile_new (details_path, error)) == NULL)
+  watch.report = report;
+  watch.progress = show_progress;
+  watch.data = output;
+  /* Of several suites there is one table only. */
+  watch.out = output->format == CLI_FORMAT_TABLE && !output->names_suites ? stdout : NULL;
+
+  if ((details_path != NULL && (file = cli_outfile_new (details_path, error)) == NULL) ||
+      (html_path != NULL && (html = cli_outfile_new (html_path, error)) == NULL))
     return FALSE;
   watch.details = file == NULL ? NULL : details;
   json_builder_begin_object (output->builder);
@@ -216,11 +220,19 @@ validate (Output *output, const ValidationSuite *const *suites, const char *cons
   json_builder_end_array (output->builder);
   if (output->format == CLI_FORMAT_JSON)
     cli_print_object (stdout, output->builder);
-  if (output->format == CLI_FORMAT_TABLE && output->n_run < output->n)
-    printf ("%u of %u agree, %u not run\n", output->n_agree, output->n_run,
-            output->n - output->n_run);
-  else if (output->format == CLI_FORMAT_TABLE)
-    printf ("%u of %u agree\n", output->n_agree, output->n);
+  if (output->format == CLI_FORMAT_TABLE) {
+    printf ("%u of %u agree", output->n_agree, output->n_run);
+    if (output->n_run < output->n)
+      printf (", %u not run", output->n - output->n_run);
+    if (output->n_recorded > 0)
+      printf ("; %u are recorded results", output->n_recorded);
+    putchar ('\n');
+  }
+  if (html != NULL) {
+    validation_page_write (output->page, PACKAGE_STRING, cli_outfile_stream (html));
+    if (!cli_outfile_commit (html, error))
+      return FALSE;
+  }
   if (file == NULL)
     return TRUE;
   fputs (details->str, cli_outfile_stream (file));
@@ -232,19 +244,22 @@ cli_validate (int argc, char **argv, GError **error)
 {
   static const char *const names[] = { "SUITE", NULL };
   g_autoptr (GOptionContext) context = cli_context_new (
-      "[bgq|infiniband|aggregation|modern|modern-full|evh1|sc13|sensitivity|shrink]",
+      "[all|bgq|infiniband|aggregation|simgrid|modern|modern-full|evh1|sc13|sensitivity|shrink]",
       "Repeats published measurements in simulation and compares: bgq, those of Blue Gene/Q; "
       "infiniband, those of InfiniBand clusters; aggregation, what a paper on task aggregation claims; modern, benchmarks on clusters of today, in minutes; modern-full, all sizes of them, in hours; evh1, what a paper on correcting a model claims, with a stand-in for its lost data; sc13, how well counters predict which mapping is "
-      "fast, from finished studies; sensitivity, whether intervals and rankings of replicas hold, likewise; shrink, what shrunk messages are off by, in hours. Exit status 1 when one differs; a claim of sc13 whose study is not among the stores is not run.");
+      "fast, from finished studies; sensitivity, whether intervals and rankings of replicas hold, likewise; shrink, what shrunk messages are off by, in hours; simgrid, packets and flows beside SimGrid's own replayer. Without a suite, or with all, the first four are run, and of the others the recorded results are shown, marked with the commit of their runs. Exit status 1 when one differs; a claim of sc13 whose study is not among the stores is not run.");
   g_auto (CliFormatOptions) format = { 0 };
   g_auto (GStrv) only = NULL, stores = NULL;
-  g_autofree char *details_path = NULL, *xc30 = NULL, *runs = NULL;
+  g_autofree char *details_path = NULL, *xc30 = NULL, *runs = NULL, *traces = NULL;
+  g_autofree char *smpirun = NULL, *html = NULL;
   CliTalkOptions talk = { 0 };
   const GOptionEntry entries[] = {
     { "only", 0, 0, G_OPTION_ARG_STRING_ARRAY, &only,
       "Only the figures of this name, * for any letters; may be given several times", "NAME" },
     { "details", 0, 0, G_OPTION_ARG_FILENAME, &details_path,
       "Write the points that figures are taken from, as CSV", "FILE" },
+    { "html", 0, 0, G_OPTION_ARG_FILENAME, &html,
+      "Write a page with counts, a picture and a table of each suite", "FILE" },
     { "store", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &stores,
       "A finished study that sc13 or sensitivity reads; may be given several times", "FILE" },
     { "xc30", 0, 0, G_OPTION_ARG_FILENAME, &xc30,
@@ -252,11 +267,16 @@ cli_validate (int argc, char **argv, GError **error)
       "FILE" },
     { "runs", 0, 0, G_OPTION_ARG_FILENAME, &runs,
       "Keep the runs of shrink in FILE, and make only those that it lacks", "FILE" },
+    { "traces", 0, 0, G_OPTION_ARG_FILENAME, &traces,
+      "The folder of the traces that simgrid replays (default: traces/data)", "FOLDER" },
+    { "smpirun", 0, 0, G_OPTION_ARG_FILENAME, &smpirun,
+      "SimGrid's smpirun for simgrid (default: the one in PATH)", "PROGRAM" },
     { NULL },
   };
   const ValidationSuite *one[2] = { NULL };
   const ValidationSuite *const *suites;
   Output output = { 0 };
+  ValidationWatch inputs;
   gboolean done;
 
   g_option_context_add_main_entries (context, entries, NULL);
@@ -279,12 +299,25 @@ cli_validate (int argc, char **argv, GError **error)
     cli_refuse (error, "--runs: only shrink keeps its runs");
     return CLI_FAILED;
   }
+  if ((traces != NULL || smpirun != NULL) && one[0] != NULL && one[0] != &validation_simgrid) {
+    cli_refuse (error, "%s: only simgrid replays traces",
+                traces != NULL ? "--traces" : "--smpirun");
+    return CLI_FAILED;
+  }
+  inputs = (ValidationWatch){ .xc30 = xc30,
+                              .stores = (const char *const *) stores,
+                              .runs = runs,
+                              .traces = traces,
+                              .smpirun = smpirun,
+                              .recorded = one[0] == NULL ? validation_long_suites : NULL };
   output.format = format.format;
   output.builder = json_builder_new ();
+  output.names_suites = one[0] == NULL;
+  output.page = html != NULL ? validation_page_new () : NULL;
   if (output.format == CLI_FORMAT_JSON || !isatty (STDOUT_FILENO) || one[0] == &validation_shrink)
     output.progress = cli_progress_new (talk.quiet);
-  done = validate (&output, suites, (const char *const *) only, (const char *const *) stores, xc30,
-                   runs, details_path, error);
+  done = validate (&output, suites, (const char *const *) only, &inputs, details_path, html, error);
+  validation_page_free (output.page);
   cli_progress_free (output.progress);
   g_object_unref (output.builder);
   return done && output.n_run > 0 && output.n_agree == output.n_run ? CLI_DONE : CLI_FAILED;

@@ -132,7 +132,7 @@ wrong () {
     *:--output | *:--links | *:--links-over-time | *:--report | *:--timeline | *:--hosts | *:--store | *:--model | *:--from | \
       *:--measured | *:--test | *:--refitted | *:--chosen | *:--points | *:--ipc | *:--samples | *:--power | *:--table | \
       *:--rankfile | *:--hostfile | *:--slurm | *:--node | *:--times | *:--details | *:--xc30 | \
-      *:--checkpoint | *:--resume | *:--runs) echo "-" ;;
+      *:--checkpoint | *:--resume | *:--runs | *:--traces | *:--smpirun | *:--html) echo "-" ;;
     *:--limit) echo "'' x 0 -1 nan inf 1e400" ;;
     *:--packets) echo "$whole 0 -1" ;;
     *:--sets) echo "''" ;;

@@ -3,11 +3,22 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "validation/suite.h"
 
+#include "validation/recorded.h"
+
 #include <math.h>
 #include <string.h>
 
-const ValidationSuite *const validation_suites[] = { &validation_bgq, &validation_infiniband,
-                                                     &validation_aggregation, NULL };
+const ValidationSuite *const validation_suites[] = {
+  &validation_bgq,         &validation_infiniband,
+  &validation_aggregation, &validation_simgrid,
+  &validation_modern,      &validation_evh1,
+  &validation_sc13,        &validation_sensitivity,
+  &validation_shrink,      NULL
+};
+const ValidationSuite *const validation_long_suites[] = {
+  &validation_modern,      &validation_evh1,   &validation_sc13,
+  &validation_sensitivity, &validation_shrink, NULL
+};
 
 const char validation_details_heading[] = "series,point,published,simulated,unit\n";
 
@@ -110,6 +121,41 @@ run_figure (const ValidationSuite *suite, gpointer state, const ValidationPublis
   return TRUE;
 }
 
+static bool
+is_recorded (const ValidationSuite *suite, const ValidationWatch *watch)
+{
+  for (guint i = 0; watch->recorded != NULL && watch->recorded[i] != NULL; i++)
+    if (watch->recorded[i] == suite)
+      return true;
+  return false;
+}
+
+/* Reports the recorded result of a figure. */
+static void
+report_recorded (const ValidationSuite *suite, const ValidationPublished *published,
+                 const ValidationWatch *watch)
+{
+  ValidationRecorded recorded;
+  ValidationResult result = { .suite = suite->name,
+                              .published = published,
+                              .simulated = (double) NAN,
+                              .lower = (double) NAN,
+                              .upper = (double) NAN,
+                              .why = "no result is part of the tree" };
+
+  if (validation_recorded_find (suite->name, published->name, &recorded)) {
+    result.is_run = true;
+    result.simulated = recorded.simulated;
+    result.lower = recorded.lower;
+    result.upper = recorded.upper;
+    result.agrees = recorded.agrees;
+    result.commit = recorded.commit;
+    if (!result.agrees)
+      result.cause = validation_cause (suite, published->name);
+  }
+  watch->report (watch->data, &result);
+}
+
 gboolean
 validation_run (const ValidationSuite *const *suites, const char *const *only,
                 const ValidationWatch *watch, GError **error)
@@ -136,7 +182,8 @@ validation_run (const ValidationSuite *const *suites, const char *const *only,
     }
   for (guint i = 0; i < all->len && done; i++) {
     const GPtrArray *figures = g_ptr_array_index (all, i);
-    gpointer state = suites[i]->open (watch);
+    bool recorded = is_recorded (suites[i], watch);
+    gpointer state = recorded ? NULL : suites[i]->open (watch);
 
     for (guint at = 0; at < figures->len && done; at++) {
       const ValidationPublished *published = g_ptr_array_index (figures, at);
@@ -145,8 +192,13 @@ validation_run (const ValidationSuite *const *suites, const char *const *only,
         continue;
       if (watch->progress != NULL)
         watch->progress (watch->data, (double) n_done++ / n);
-      done = run_figure (suites[i], state, published, watch, error);
+      if (recorded)
+        report_recorded (suites[i], published, watch);
+      else
+        done = run_figure (suites[i], state, published, watch, error);
     }
+    if (recorded)
+      continue;
     if (done && suites[i]->print != NULL && watch->out != NULL)
       suites[i]->print (state, watch->out);
     suites[i]->close (state);

@@ -22,7 +22,9 @@ typedef struct {
   const char *why; /* not run: the missing input */
   bool agrees;
   const char *cause; /* of the difference, where it is known; else NULL */
-  const char *note;  /* how the figure came about, where it could have been otherwise; else NULL */
+  const char
+      *commit; /* of the runs, where the result is a recorded one (recorded.h); NULL: run now */
+  const char *note; /* how the figure came about, where it could have been otherwise; else NULL */
 } ValidationResult;
 
 typedef struct {
@@ -35,7 +37,11 @@ typedef struct {
   const char *xc30; /* other runs than the built-in ones, for figures of aggregation; NULL: those */
   const char *const *stores; /* finished studies, NULL at the end; for suites that read them */
   const char *runs;          /* file in which shrink keeps its runs; NULL: none */
-  FILE *out;                 /* for ValidationSuite.print; NULL: not wanted */
+  const char *traces;        /* folder of the traces of simgrid; NULL: traces/data */
+  const char *smpirun;       /* program for simgrid; NULL: the one of PATH */
+  /* Suites, NULL at the end, that are not run: their results are the recorded ones; NULL: none. */
+  const struct ValidationSuite *const *recorded;
+  FILE *out; /* for ValidationSuite.print; NULL: not wanted */
 } ValidationWatch;
 
 /* How a figure is measured: a row of a suite's table. */
@@ -47,7 +53,7 @@ typedef struct {
   const char *cause; /* of a difference; NULL: not known, or the figure agrees */
 } ValidationMeasure;
 
-typedef struct {
+typedef struct ValidationSuite {
   const char *name;    /* as on the command line: "bgq" */
   const char *figures; /* the CSV's text */
   const char *path;    /* its name in errors */
@@ -86,11 +92,15 @@ extern const ValidationSuite validation_sc13, validation_sensitivity;
 extern const ValidationSuite validation_modern, validation_modern_full;
 /* The procedure of a paper on a stand-in for its data: two minutes of a core. */
 extern const ValidationSuite validation_evh1;
+/* Half a minute of two cores; needs SimGrid, for a column smpirun, and the traces of the source tree. */
+extern const ValidationSuite validation_simgrid;
 /* Takes up to two hours of two cores. */
 extern const ValidationSuite validation_shrink;
 
-/* The suites that run when none is named, NULL at the end: they need no stores and few minutes. */
+/* All of them but modern_full, NULL at the end. */
 extern const ValidationSuite *const validation_suites[];
+/* Those that take long or need stores, NULL at the end. */
+extern const ValidationSuite *const validation_long_suites[];
 
 /* Repeats the measurements of the suites (NULL at the end) in the order of
  * their CSVs.  With `only` (may be NULL) those named in the NULL-terminated
