@@ -131,6 +131,41 @@ unknown_command (int argc, char **argv)
   return CLI_USAGE;
 }
 
+/* What this build can do, a name and a value per line. */
+static void
+print_version (void)
+{
+  static const struct {
+    const char *name, *value;
+  } features[] = {
+#ifdef HAVE_OTF2
+    { "otf2", "with" },
+#else
+    { "otf2", "without" },
+#endif
+#ifdef HAVE_SVM
+    { "svm", "with" },
+#else
+    { "svm", "without" },
+#endif
+#ifdef HAVE_SCOTCH
+    { "scotch", "with" },
+#else
+    { "scotch", "without" },
+#endif
+#ifdef HAVE_SIMGRID
+    { "simgrid", "with" },
+#else
+    { "simgrid", "without" },
+#endif
+    { "mpi", MPI_VERSIONS },
+  };
+
+  printf ("hopcast %s\n", PACKAGE_VERSION);
+  for (gsize i = 0; i < G_N_ELEMENTS (features); i++)
+    printf ("  %-8s %s\n", features[i].name, features[i].value);
+}
+
 static gboolean
 asks (const char *word, const char *brief, const char *full)
 {
@@ -206,7 +241,7 @@ cli_main (int argc, char **argv)
     return CLI_USAGE;
   }
   if (asks (argv[1], NULL, "--version")) {
-    printf ("hopcast %s\n", PACKAGE_VERSION);
+    print_version ();
     return finish_stdout ();
   }
   if (asks (argv[1], "-h", "--help")) {

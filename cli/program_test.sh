@@ -29,7 +29,9 @@ sum () {
 }
 
 succeeds "version" "$hopcast" --version
-same "version is one line" "$(grep -c '^hopcast [0-9.]*$' out)" 1
+same "version is the first line" "$(head -n 1 out | grep -c '^hopcast [0-9.]*$')" 1
+same "and what is built in" "$(sed -n 's/^  \([a-z0-9]*\)  *\(with\|without\|none\|[OM].* [0-9.]*\)$/\1/p' out | tr '\n' ' ')" \
+  "otf2 svm scotch simgrid mpi "
 succeeds "help" "$hopcast" --help
 grep '^  [a-z]' out | cut -c3-24 >commands
 same "help lists commands" "$(test "$(wc -l <commands)" -ge 9 && echo many)" many

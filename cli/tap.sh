@@ -145,3 +145,16 @@ refused () {
 json () {
   sed -n "s/^ *\"$1\": \"*\([^\",]*\)\"*,*\$/\1/p" "$2"
 }
+
+# built_with NAME: the library of this name in `hopcast --version` is built in.
+built_with () {
+  "$hopcast" --version | grep -q "^ *$1 *with\$"
+}
+
+# main_mpi: the MPI of hopcast-mpi and hopcast-pingpong, as the ending of its mpirun's name.
+main_mpi () {
+  case $("$hopcast" --version | sed -n 's/^ *mpi *//p') in
+  MPICH*) echo mpich ;;
+  *) echo openmpi ;;
+  esac
+}

@@ -48,6 +48,7 @@ correction@shorter@hopcast correct@$s/$/ --trials 1 --population 60 --generation
 correction@before@hopcast correct --from@hopcast study run doc/examples/torus.study --store torus.store
 format-store@before@sqlite3@hopcast study run doc/examples/halos.study --store halos.store
 format-store@needs@sqlite3@sqlite3
+installing@without@podman@builds an image
 launchers@before@sh -c@hopcast map generate --machine bgq:512 --ranks-per-node 16 --ranks 8192 --mapping TABCDE -o best.map
 launchers@shorter@sh -c@s/^sh -c "$(//; s/)"$//
 launchers@without@scontrol@asks Slurm for the nodes of a job

@@ -56,8 +56,10 @@ typedef struct {
 
 static const Format formats[] = {
   { "dumpi", "traces/dumpi/sst-testbgp-bluegene/testbgp.meta" },
+#ifdef HAVE_OTF2
   { "otf2", "traces/otf2/sstmacro-10rank/traces.otf2" },
   { "otf2-large", "traces/otf2/pipit-ping-pong-otf2/traces.otf2" },
+#endif
   { "paraver",
     "traces/paraver/profet-lulesh_4p4/lulesh_4+4_with_uncores_sockets1+2.chop_5it.prv.gz" },
   { "goal", "traces/goal/loggopsim-examples/binomialtreebcast_128_1024.goal" },

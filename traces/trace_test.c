@@ -261,6 +261,18 @@ test_shipped_traces (void)
   check_shipped ("nas-is-S-16.ti.gz", 16, 15, 60);
 }
 
+#ifndef HAVE_OTF2
+static void
+test_otf2_is_refused (void)
+{
+  static const char anchor[] = "\3BOTF2";
+  g_autoptr (TraceTestingFolder) folder = trace_testing_folder ();
+  g_autofree char *path = trace_testing_write (folder, "a.otf2", anchor, sizeof anchor);
+
+  trace_testing_bad (path, TRACE_ERROR_FORMAT, "built without libotf2");
+}
+#endif
+
 int
 main (int argc, char **argv)
 {
@@ -281,5 +293,8 @@ main (int argc, char **argv)
   g_test_add_func ("/traces/trace/bad-gzip", test_cut_gzip);
   g_test_add_func ("/traces/trace/sizes", test_sizes);
   g_test_add_func ("/traces/trace/shipped", test_shipped_traces);
+#ifndef HAVE_OTF2
+  g_test_add_func ("/traces/trace/otf2-is-refused", test_otf2_is_refused);
+#endif
   return g_test_run ();
 }

@@ -66,7 +66,8 @@ sizes () {
 }
 
 # Ten ranks: the two of which nobody heard are ranks too.
-for method in kl paper scotch; do
+built_with scotch && scotch=scotch || scotch=
+for method in kl paper $scotch; do
   run "$hopcast" aggregate group cliques.csv --parts 3 --ranks 10 --method $method
   test $status = 0 && test "$(sizes out)" = "3 3 4 " || echo "$method: $(sizes out) $(cat err)"
 done >wrong

@@ -60,7 +60,14 @@ succeeds "predict the mean" "$hopcast" predict mean.json line.csv
 mean=$(column y line.csv | awk '{ sum += $1 } END { printf "%.12g", sum / NR }')
 holds "the mean is predicted" near "$(column predicted out | sort -u)" "$mean" 1e-9
 
-for method in forest tree svr boosting auto; do
+svr=svr
+if ! built_with svm; then
+  svr=
+  skip "svr" "built without libsvm"
+  refused "svr without libsvm" 1 "built without libsvm" \
+    train line.csv --target y --features a,b --method svr -o x.json
+fi
+for method in forest tree $svr boosting auto; do
   succeeds "$method" "$hopcast" train line.csv --target y --features a,b --method $method --format csv -o x.json
   holds "$method learns" above "$(scored $method rcc)" 0.85
   succeeds "$method predicts" "$hopcast" predict x.json line.csv
@@ -220,7 +227,7 @@ refused "no model" 1 "nowhere.json" predict nowhere.json line.csv
 awk -F, -v OFS=, 'NR == 7 { $5 = "1e308" } NR == 9 { $5 = "-1e308" } { print }' line.csv >huge.csv
 awk -F, -v OFS=, 'NR > 1 { $5 = $5 "e-160" } { print }' line.csv >tiny.csv
 awk -F, -v OFS=, 'NR > 1 { $5 = NR % 2 ? "1e308" : "1e-308" } { print }' line.csv >ratios.csv
-for method in extra-trees forest tree linear svr mean; do
+for method in extra-trees forest tree linear $svr mean; do
   refused "a huge target: $method" 1 \
     'huge.csv:7: column "y": 1e+308 is beyond 1e+140, as 2 of 90 values of the target' \
     train huge.csv --target y --features a,b --method $method -o m.json

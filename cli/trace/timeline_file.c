@@ -190,3 +190,21 @@ cli_timeline_lane_name (SimLane lane)
   return lane.processor == 0 ? g_strdup_printf ("rank %u", lane.rank)
                              : g_strdup_printf ("rank %u cpu %u", lane.rank, lane.processor);
 }
+
+#ifndef HAVE_OTF2
+
+gboolean
+cli_timeline_otf2_check (const char *path, GError **error)
+{
+  return cli_refuse (error, "--timeline %s: this hopcast was built without libotf2", path);
+}
+
+gboolean
+cli_timeline_write_otf2 (const char *path, const SimTimeline *timeline, const CliRunInputs *inputs,
+                         Trace *trace, char **warning, GError **error)
+{
+  (void) timeline, (void) inputs, (void) trace, (void) warning;
+  return cli_timeline_otf2_check (path, error);
+}
+
+#endif

@@ -7,6 +7,14 @@ set -u
 . "${G_TEST_SRCDIR:-.}/cli/tap.sh"
 data=$(cd "${G_TEST_SRCDIR:-.}/traces/data" && pwd)
 
+if ! built_with otf2; then
+  refused "an archive without libotf2" 2 "built without libotf2" \
+    simulate gen:ring:ranks=4 --machine torus:4 --timeline x.otf2
+  skip "OTF2 timelines" "built without libotf2"
+  done_testing
+  exit
+fi
+
 # "LANE BEGIN END NAME" in picoseconds, of all intervals that take time; of Chrome's form
 chrome_intervals () {
   sed -n 's/^{"ph":"X",.*"tid":\([0-9]*\),"ts":\([0-9.]*\),"dur":\([0-9.]*\),.*"name":"\(.*\)"}.*/\1 \2 \3 \4/p' "$1" |

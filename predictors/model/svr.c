@@ -5,8 +5,12 @@
 
 #include "predictors/predict_error.h"
 
-#include <libsvm/svm.h>
 #include <math.h>
+#if defined HAVE_LIBSVM_SVM_H
+#include <libsvm/svm.h>
+#elif defined HAVE_SVM
+#include <svm.h>
+#endif
 
 /* As scikit-learn's SVR: libsvm's tolerance of the optimum and MB for rows of the kernel. */
 #define TOLERANCE 1e-3
@@ -18,6 +22,7 @@ standardised (const PredictSvr *svr, const PredictSamples *samples, guint featur
   return predict_scaled (svr->scale[feature], samples->x[feature * samples->n_samples + sample]);
 }
 
+#ifdef HAVE_SVM
 static void
 keep_silent (const char *text)
 {
@@ -98,6 +103,16 @@ predict_svr_fit (const PredictSamples *samples, const PredictSettings *settings,
   find_vectors (svr, samples, settings);
   return g_steal_pointer (&svr);
 }
+#else /* without libsvm */
+PredictSvr *
+predict_svr_fit (G_GNUC_UNUSED const PredictSamples *samples,
+                 G_GNUC_UNUSED const PredictSettings *settings, GError **error)
+{
+  g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_OPTION,
+               "svr: this hopcast was built without libsvm, which finds the vectors");
+  return NULL;
+}
+#endif
 
 PredictSvr *
 predict_svr_new (guint n_features, uint32_t n_vectors)

@@ -26,7 +26,7 @@ typedef struct {
 } PredictSvr;
 
 /* settings: svr_c, svr_epsilon, svr_gamma.  Uses nothing random and one thread.  NULL and *error
- * when the samples are too many or their numbers too large. */
+ * when the samples are too many or their numbers too large, and in a build without libsvm. */
 PredictSvr *
 predict_svr_fit (const PredictSamples *samples, const PredictSettings *settings, GError **error);
 void predict_svr_free (PredictSvr *svr);

@@ -81,10 +81,33 @@ test_refused (void)
   g_assert_error (error, PREDICT_ERROR, PREDICT_ERROR_NUMERIC);
 }
 
+static void
+test_refused_without_libsvm (void)
+{
+  float x[2] = { 0, 1 };
+  double y[2] = { 0, 1 };
+  PredictSamples samples = { 2, 1, x, y };
+  g_autoptr (GError) error = NULL;
+
+  g_assert_null (predict_svr_fit (&samples, &settings, &error));
+  g_assert_error (error, PREDICT_ERROR, PREDICT_ERROR_OPTION);
+  g_assert_nonnull (strstr (error->message, "without libsvm"));
+}
+
 int
 main (int argc, char **argv)
 {
+#ifdef HAVE_SVM
+  const gboolean is_built_in = TRUE;
+#else
+  const gboolean is_built_in = FALSE;
+#endif
+
   g_test_init (&argc, &argv, NULL);
+  if (!is_built_in) {
+    g_test_add_func ("/predictors/svr/refused-without-libsvm", test_refused_without_libsvm);
+    return g_test_run ();
+  }
   g_test_add_func ("/predictors/svr/two-samples", test_two_samples);
   g_test_add_func ("/predictors/svr/bounded", test_bounded);
   g_test_add_func ("/predictors/svr/degenerate", test_degenerate);

@@ -350,7 +350,9 @@ test_friedman (void)
     { "friedman3", 3, PREDICT_EXTRA_TREES, FALSE },
     { "friedman3, bootstrap", 3, PREDICT_EXTRA_TREES, TRUE },
     { "linear", 1, PREDICT_LINEAR, FALSE },
+#ifdef HAVE_SVM
     { "svr", 1, PREDICT_SVR, FALSE },
+#endif
     { "mean", 1, PREDICT_MEAN, FALSE },
   };
 

@@ -6,8 +6,11 @@
 #include "study/study_error.h"
 
 #include <glib.h>
-#include <stdarg.h>
 #include <stdint.h>
+
+#ifdef HAVE_SCOTCH
+
+#include <stdarg.h>
 #include <stdio.h>
 
 #ifdef HAVE_SCOTCH_SCOTCH_H
@@ -396,3 +399,30 @@ study_scotch_map (const StudyProblem *problem, const TopoMachine *machine, uint6
   }
   return node ? study_placement_repair (problem, node) : NULL;
 }
+
+#else /* without Scotch */
+
+static void
+refuse_all (GError **error)
+{
+  g_set_error (error, STUDY_ERROR, STUDY_ERROR_SEARCH, "this hopcast was built without Scotch");
+}
+
+uint32_t *
+study_scotch_map (G_GNUC_UNUSED const StudyProblem *problem,
+                  G_GNUC_UNUSED const TopoMachine *machine, G_GNUC_UNUSED uint64_t seed,
+                  GError **error)
+{
+  refuse_all (error);
+  return NULL;
+}
+
+uint32_t *
+study_scotch_part (G_GNUC_UNUSED const PredictCostGraph *graph, G_GNUC_UNUSED uint32_t n_parts,
+                   G_GNUC_UNUSED uint64_t seed, GError **error)
+{
+  refuse_all (error);
+  return NULL;
+}
+
+#endif

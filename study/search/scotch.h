@@ -7,7 +7,8 @@
  * whose switches have equally many nodes as trees, and any other machine of up
  * to STUDY_SCOTCH_MAX_NODES nodes as the graph of its nearest nodes.  (Version 7.0.3
  * crashes on tori of six dimensions and takes a mesh of four for a torus.)  It
- * balances the nodes; ranks that do not fit the slots of their node are moved. */
+ * balances the nodes; ranks that do not fit the slots of their node are moved.  A build without
+ * Scotch refuses everything. */
 #pragma once
 
 #include "predictors/group/cost_graph.h"

@@ -153,10 +153,30 @@ test_as_good_as_the_program (void)
                    study_hop_bytes (&fixture.problem, theirs) * 11 / 10);
 }
 
+static void
+test_refused_without_scotch (void)
+{
+  g_auto (Fixture) fixture = fixture_new ("torus:4x4", 1, fixture_grid (4, 4));
+  g_autoptr (GError) error = NULL;
+
+  g_assert_null (study_scotch_map (&fixture.problem, fixture.machine, 0, &error));
+  g_assert_nonnull (strstr (error->message, "built without Scotch"));
+}
+
 int
 main (int argc, char **argv)
 {
+#ifdef HAVE_SCOTCH
+  const gboolean is_built_in = TRUE;
+#else
+  const gboolean is_built_in = FALSE;
+#endif
+
   g_test_init (&argc, &argv, NULL);
+  if (!is_built_in) {
+    g_test_add_func ("/study/scotch/refused-without-scotch", test_refused_without_scotch);
+    return g_test_run ();
+  }
   g_test_add_func ("/study/scotch/machines", test_machines);
   g_test_add_func ("/study/scotch/dimensions", test_order_of_dimensions);
   g_test_add_func ("/study/scotch/too-large", test_too_large_a_machine_is_refused);

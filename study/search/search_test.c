@@ -170,7 +170,12 @@ searched (const Fixture *fixture, StudyObjective objective, guint n_rounds, guin
   StudySearched result;
 
   g_assert_true (study_search (candidates, &options, &result, &error));
+#ifdef HAVE_SCOTCH
   g_assert_null (result.scotch_error);
+#else
+  g_assert_nonnull (strstr (result.scotch_error, "built without Scotch"));
+  g_free (result.scotch_error);
+#endif
   if (hop_bytes < 0)
     g_assert_cmpuint (result.n_rounds, ==, n_rounds);
   for (guint i = 0; i < candidates->list->len; i++)
@@ -178,6 +183,7 @@ searched (const Fixture *fixture, StudyObjective objective, guint n_rounds, guin
   return candidates;
 }
 
+/* The best of three seeds; a build without Scotch has none. */
 static int64_t
 scotch_hop_bytes (const Fixture *fixture)
 {
@@ -186,7 +192,8 @@ scotch_hop_bytes (const Fixture *fixture)
   for (uint64_t seed = 0; seed < 3; seed++) {
     g_autofree uint32_t *slot = study_scotch_map (&fixture->problem, fixture->machine, seed, NULL);
 
-    best = MIN (best, study_hop_bytes (&fixture->problem, slot));
+    if (slot != NULL)
+      best = MIN (best, study_hop_bytes (&fixture->problem, slot));
   }
   return best;
 }
@@ -244,7 +251,7 @@ test_sp_d_1024 (void)
         fixture_new (machines[i].spec, machines[i].per_node, study_matrix_load (path, NULL));
     int64_t scotch = scotch_hop_bytes (&fixture);
     g_autoptr (StudyCandidates) candidates =
-        searched (&fixture, STUDY_OBJECTIVE_HOP_BYTES, 200, 2, scotch * 95 / 100);
+        searched (&fixture, STUDY_OBJECTIVE_HOP_BYTES, 200, 2, scotch / 100 * 95);
     int64_t ours = best_hop_bytes (&fixture, candidates);
 
     g_assert_cmpuint (fixture.graph->n_edges, ==, 6144);

@@ -8,7 +8,7 @@ mpi=${G_TEST_BUILDDIR:-$(pwd)}/hopcast-mpi
 . "${G_TEST_SRCDIR:-.}/cli/tap.sh"
 . "$srcdir/cli/study/study_testing.sh"
 
-mpirun=$(command -v mpirun.openmpi || command -v mpirun || true)
+mpirun=$(command -v "mpirun.$(main_mpi)" || command -v mpirun || true)
 if ! test -x "$mpi" || test -z "$mpirun"; then
   echo "1..0 # SKIP no MPI"
   exit 0

@@ -233,7 +233,7 @@ check_help () {
   test ! -s unknown
   holds "its manual page knows all options" unknown
   measure 2 --version
-  test "$status" = 0 && test "$(cat out)" = "$("$hopcast" --version | sed 's/hopcast/&-pingpong/')"
+  test "$status" = 0 && test "$(cat out)" = "$("$hopcast" --version | sed 's/hopcast/&-pingpong/; q')"
   holds "version"
 }
 
@@ -260,7 +260,7 @@ END
 }
 
 found=no
-for pair in "openmpi hopcast-pingpong" "mpich hopcast-pingpong-mpich"; do
+for pair in "$(main_mpi) hopcast-pingpong" "mpich hopcast-pingpong-mpich"; do
   # shellcheck disable=SC2086  # two words
   have $pair || continue
   found=yes

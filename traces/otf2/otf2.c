@@ -11,22 +11,7 @@
 
 #include <string.h>
 
-typedef struct {
-  char *anchor;
-  Otf2Definitions *definitions;
-  Otf2Losses *losses; /* or NULL */
-  Otf2Reading reading;
-} State;
-
-typedef struct {
-  State *state;
-  uint32_t rank;
-  Otf2Stream *stream;
-  Otf2Events *events;
-  uint64_t ticks; /* of the last record */
-  gboolean ended;
-  char *place;
-} Cursor;
+/* --- The files of an archive by their beginnings --- */
 
 /* All files of an archive begin with 3 and the mark of the byte order; in an
  * anchor the name of the format follows. */
@@ -54,6 +39,25 @@ probe (const char *path, const guint8 *head, gsize n)
   return is_anchor (head, n) || (is_part (head, n) && has_part_name (path)) ||
          g_str_has_suffix (path, ".otf2");
 }
+
+#ifdef HAVE_OTF2
+
+typedef struct {
+  char *anchor;
+  Otf2Definitions *definitions;
+  Otf2Losses *losses; /* or NULL */
+  Otf2Reading reading;
+} State;
+
+typedef struct {
+  State *state;
+  uint32_t rank;
+  Otf2Stream *stream;
+  Otf2Events *events;
+  uint64_t ticks; /* of the last record */
+  gboolean ended;
+  char *place;
+} Cursor;
 
 static gboolean
 check_anchor (const char *path, GError **error)
@@ -310,3 +314,26 @@ const TraceFormat trace_format_otf2 = {
   .cursor_next = cursor_next,
   .cursor_place = cursor_place,
 };
+
+#else /* without libotf2 */
+
+static gpointer
+refuse (Trace *trace, const char *path, const TraceOptions *options, uint32_t *n_ranks,
+        GPtrArray *files, GError **error)
+{
+  (void) trace, (void) options, (void) n_ranks, (void) files;
+  g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT,
+               "%s: is an OTF2 trace, and this hopcast was built without libotf2", path);
+  return NULL;
+}
+
+/* Nothing is ever open. */
+const TraceFormat trace_format_otf2 = {
+  .name = "otf2",
+  .summary = "OTF2: not in this build",
+  .collectives = TRACE_COLLECTIVES_WITHOUT_SIZES,
+  .probe = probe,
+  .open = refuse,
+};
+
+#endif

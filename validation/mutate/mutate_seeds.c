@@ -7,14 +7,18 @@
  * in both formats of hwloc (NAME.xml) to the folder, which must exist.  The
  * other seeds are texts of mutate_cases.py. */
 #include "traces/dumpi/dumpi_testing.h"
-#include "traces/otf2/otf2_testing.h"
 #include "traces/trace_testing.h"
 
 #include <glib/gstdio.h>
 #include <hwloc.h>
-#include <otf2/otf2.h>
 #include <stdio.h>
 #include <string.h>
+
+#ifdef HAVE_OTF2
+#include "traces/otf2/otf2_testing.h"
+
+#include <otf2/otf2.h>
+#endif
 
 enum { INT = 9, DOUBLE = 14, WORLD = TRACE_COMM_WORLD };
 
@@ -102,6 +106,7 @@ write_dumpi_windows (const char *parent)
 
 /* --- OTF2 --- */
 
+#ifdef HAVE_OTF2
 static void
 write_otf2 (const char *parent)
 {
@@ -162,6 +167,7 @@ write_otf2 (const char *parent)
   g_autofree char *folder = make_folder (parent, "otf2");
   g_autofree char *anchor = otf2_testing_write (folder, &testing);
 }
+#endif
 
 /* --- Nodes --- */
 
@@ -188,7 +194,9 @@ main (int argc, char **argv)
   write_dumpi_messages (argv[1]);
   write_dumpi_collectives (argv[1]);
   write_dumpi_windows (argv[1]);
+#ifdef HAVE_OTF2
   write_otf2 (argv[1]);
+#endif
   write_node (argv[1], "two-sockets.xml", "pack:2 l2:2 core:2 pu:1", 0);
   write_node (argv[1], "threads.xml", "[numa] pack:1 l3:1 core:4 pu:2", 0);
   write_node (argv[1], "old.xml", "pack:2 core:2 pu:1", HWLOC_TOPOLOGY_EXPORT_XML_FLAG_V1);
