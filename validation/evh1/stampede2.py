@@ -53,7 +53,7 @@ def rcc(observed, predicted):
     return 1 - numpy.abs(a - b)[pairs].mean() / 2
 
 
-def theirs(method, train, test, seed, trees):
+def theirs(train, test, seed, trees, method="extra-trees"):
     if method == "boosting":
         model = HistGradientBoostingRegressor(max_iter=trees, early_stopping=False)
     else:
@@ -62,7 +62,7 @@ def theirs(method, train, test, seed, trees):
     return numpy.exp(model.predict(test[0]))
 
 
-def ours(hopcast, method, seed, trees):
+def ours(hopcast, seed, trees, method="extra-trees"):
     early = ["--early-stopping", "off"] if method == "boosting" else []
     subprocess.run([hopcast, "train", "-q", "train.csv", "--target", TARGET, "--log-target",
                     "--method", method, "--validate", "none", "--seed", str(seed),
@@ -85,8 +85,8 @@ def compare(name, hopcast, method, train, test, seeds, trees):
             learned = train[0][rows], train[1][rows]
         if method == "boosting" or seed == 1:
             write("train.csv", *learned)
-        predicted["hopcast"].append(ours(hopcast, method, seed, trees))
-        predicted["scikit-learn"].append(theirs(method, learned, test, seed, trees))
+        predicted["hopcast"].append(ours(hopcast, seed, trees, method))
+        predicted["scikit-learn"].append(theirs(learned, test, seed, trees, method))
     for what, score in [("R2 of log time", r2_of_logarithms), ("RCC", rcc)]:
         scores = {who: numpy.array([score(test[1], times) for times in each])
                   for who, each in predicted.items()}
