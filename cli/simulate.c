@@ -509,8 +509,8 @@ close_gzip (void *file)
 }
 
 static gboolean
-write_loads (CliOutfile *file, const char *path, const TopoMachine *machine, const SimLoads *loads,
-             GError **error)
+write_loads (CliOutfile *file, const char *path, const TopoMachine *machine,
+             const SimLinkLoads *loads, GError **error)
 {
   const cookie_io_functions_t functions = { .write = write_gzip, .close = close_gzip };
   int descriptor;
@@ -553,7 +553,7 @@ write_otf2 (const Options *options, const CliRunInputs *inputs, Trace *trace, Si
 
 static gboolean
 write_outputs (Outputs *outputs, const Options *options, const CliRunInputs *inputs,
-               const SimRun *run, const SimTimeline *timeline, const SimLoads *loads,
+               const SimRun *run, const SimTimeline *timeline, const SimLinkLoads *loads,
                GError **error)
 {
   if (outputs->loads &&
@@ -676,7 +676,7 @@ simulate (const char *path, const Options *options, SimRunOptions *run_options,
       trace ? cli_mapping_new (options->mapping, machine, trace_ranks (trace), error) : NULL;
   g_autoptr (CliProgress) progress = NULL;
   g_autoptr (SimTimeline) timeline = NULL;
-  g_autoptr (SimLoads) loads = NULL;
+  g_autoptr (SimLinkLoads) loads = NULL;
   g_autoptr (SimRun) run = NULL;
   g_autoptr (StudyRow) row = NULL;
   g_auto (Outputs) outputs = { NULL };
@@ -713,7 +713,7 @@ simulate (const char *path, const Options *options, SimRunOptions *run_options,
   run_options->progress_data = progress;
   run_options->timeline = timeline;
   if (options->loads)
-    loads = sim_loads_new (machine, options->loads_every_ps);
+    loads = sim_link_loads_new (machine, options->loads_every_ps);
   run_options->loads = loads;
   run_options->resume = options->resume;
   if (options->replicas > 1 || !sim_shrink_is_off (options->shrink_twice)) {

@@ -342,7 +342,7 @@ run_network (Job *job, SimNetwork *network, GError **error)
   for (uint32_t part = 0; part < sim_network_n_parts (network); part++)
     sim_network_part (network, part)->windows_per_call = job->options->windows_per_pause;
   if (job->options->loads != NULL) {
-    sim_loads_begin (job->options->loads);
+    sim_link_loads_begin (job->options->loads);
     sim_network_watch (network, job->options->loads);
   }
   if (job->resume == NULL)
@@ -388,7 +388,7 @@ replay_once (Job *job, bool recorded_sources, uint32_t n_threads, GError **error
   job->replay = replay;
   done = network != NULL && run_network (job, network, error);
   if (done && job->options->loads != NULL)
-    sim_loads_take (job->options->loads, network->counters, INT64_MAX);
+    sim_link_loads_take (job->options->loads, network->counters, INT64_MAX);
   if (done) {
     /* The record outlives the replay. */
     job->run->result = *sim_replay_result (replay);

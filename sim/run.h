@@ -6,7 +6,7 @@
 #pragma once
 
 #include "sim/features.h"
-#include "sim/net/loads.h"
+#include "sim/net/link_loads.h"
 #include "sim/replay/replay.h"
 #include "sim/shrink.h"
 #include "sim/traffic.h"
@@ -27,10 +27,10 @@ typedef struct {
   int64_t jitter_ps; /* each rank starts up to so much later, drawn from the seed; 0: all at once */
   SimShrink shrink;  /* packet */
   SimTimeline *timeline; /* of packet and flow; borrowed, NULL: none */
-  SimLoads *loads;    /* of packet: what links send in each interval; borrowed, NULL: not wanted */
-  bool iterations;    /* finds the main loop of the trace, and times it; packet and flow */
-  bool critical_path; /* finds what the time is made of, a tenth slower; packet and flow */
-  uint32_t n_threads; /* at most so many, on tori in packet without a timeline; 0: one, or those of
+  SimLinkLoads *loads; /* of packet: what links send in each interval; borrowed, NULL: not wanted */
+  bool iterations;     /* finds the main loop of the trace, and times it; packet and flow */
+  bool critical_path;  /* finds what the time is made of, a tenth slower; packet and flow */
+  uint32_t n_threads;  /* at most so many, on tori in packet without a timeline; 0: one, or those of
                           * .resume.  Nothing but the wall time depends on it */
   /* Called now and then with the share done (0..1) and simulated time, which is 0 in
    * load; may be NULL. */

@@ -208,14 +208,14 @@ cli_links_write_csv (FILE *out, const TopoMachine *machine, const SimCounters *c
 /* busy_share: of the interval, the time of wire_bytes on the link.  A packet counts where it begins, so
  * that a share may pass 1 by one packet. */
 void
-cli_loads_write_csv (FILE *out, const TopoMachine *machine, const SimLoads *loads)
+cli_loads_write_csv (FILE *out, const TopoMachine *machine, const SimLinkLoads *loads)
 {
   const TopoFabric *fabric = machine->fabric;
   g_autoptr (GHashTable) counts = fabric != NULL ? count_names (fabric) : NULL;
   uint32_t n_ports = topo_shape_ports (&machine->shape);
-  int64_t every_ps = sim_loads_every_ps (loads);
+  int64_t every_ps = sim_link_loads_every_ps (loads);
   size_t n;
-  const SimLoad *list = sim_loads_list (loads, &n);
+  const SimLinkLoad *list = sim_link_loads_list (loads, &n);
   char begin[BASE_DECIMAL_SIZE] = "";
 
   fputs ("begin_us,", out);
@@ -224,7 +224,7 @@ cli_loads_write_csv (FILE *out, const TopoMachine *machine, const SimLoads *load
   fprintf (out, "%s,payload_bytes,wire_bytes,busy_share\n",
            fabric == NULL ? ",port" : "link,from,from_port,to,to_port");
   for (size_t i = 0; i < n; i++) {
-    const SimLoad *load = &list[i];
+    const SimLinkLoad *load = &list[i];
     uint64_t bandwidth_Bps = machine->parameters.link.bandwidth_Bps;
     char share[G_ASCII_DTOSTR_BUF_SIZE], port[CLI_PORT_SIZE];
 

@@ -5,7 +5,7 @@
 
 #include "sim/replay/replay.h"
 #include "sim/counters.h"
-#include "sim/net/loads.h"
+#include "sim/net/link_loads.h"
 #include "topology/mapping/mapping.h"
 
 #include <stdio.h>
@@ -32,7 +32,7 @@ uint32_t cli_links_hottest (const SimCounters *counters, uint32_t *links, uint32
 void cli_links_write_csv (FILE *out, const TopoMachine *machine, const SimCounters *counters);
 
 /* CSV: a line per interval and link that sent something in it. */
-void cli_loads_write_csv (FILE *out, const TopoMachine *machine, const SimLoads *loads);
+void cli_loads_write_csv (FILE *out, const TopoMachine *machine, const SimLinkLoads *loads);
 
 /* The lines of LLNL's BGQNCL counter library; five dimensions only (see
  * cli_links_fit_bgqncl()). */

@@ -4,7 +4,7 @@
 #include "sim/net/network.h"
 
 void
-sim_network_watch (SimNetwork *network, SimLoads *loads)
+sim_network_watch (SimNetwork *network, SimLinkLoads *loads)
 {
   g_assert (network->class->count != NULL);
   network->loads = loads;

@@ -120,7 +120,7 @@ typedef struct {
 typedef struct SimNetwork SimNetwork;
 typedef struct SimCounters SimCounters;
 typedef struct SimMemory SimMemory;
-typedef struct SimLoads SimLoads;
+typedef struct SimLinkLoads SimLinkLoads;
 
 /* What a network kind must provide; `self` is its own state. */
 typedef struct {
@@ -151,7 +151,7 @@ struct SimNetwork {
   SimMemory *memory;     /* owned; of the nodes; NULL: their parts do not share any */
   /* SimClient.running is called after so many windows at the latest; 0: the usual number. */
   uint32_t windows_per_call;
-  SimLoads *loads; /* borrowed; see sim_network_watch(); NULL: none */
+  SimLinkLoads *loads; /* borrowed; see sim_network_watch(); NULL: none */
   /* So far, of the messages that were sent from this part, and of those that arrived in it.  Packet
    * networks alone. */
   uint64_t bytes_sent, bytes_received;
@@ -215,7 +215,7 @@ sim_network_set_shrink (SimNetwork *network, uint32_t shrink)
 
 /* Before the run, of a packet network: what its links send in each interval goes to `loads`, which
  * outlives the run.  SimClient.running is called before each window then. */
-void sim_network_watch (SimNetwork *network, SimLoads *loads);
+void sim_network_watch (SimNetwork *network, SimLinkLoads *loads);
 
 /* Runs until nothing is left to do. */
 static inline gboolean

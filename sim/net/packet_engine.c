@@ -169,9 +169,9 @@ packet_engine_call (PacketEngine *engine, int64_t now_ps)
 {
   SimNetwork *base = &engine->base;
 
-  if (base->loads != NULL && sim_loads_are_due (base->loads, now_ps)) {
+  if (base->loads != NULL && sim_link_loads_are_due (base->loads, now_ps)) {
     base->class->count (base);
-    sim_loads_take (base->loads, base->counters, now_ps);
+    sim_link_loads_take (base->loads, base->counters, now_ps);
   }
   return base->client->running == NULL || base->client->running (base->client_data, now_ps);
 }

@@ -10,7 +10,7 @@
 
 #include "sim/counters.h"
 #include "sim/net/calendar.h"
-#include "sim/net/loads.h"
+#include "sim/net/link_loads.h"
 #include "sim/net/network.h"
 #include "sim/net/schedule.h"
 

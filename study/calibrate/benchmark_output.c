@@ -587,7 +587,7 @@ study_measured_place (const StudyMeasured *measured, const TopoMachine *machine,
   for (uint32_t rank = 0; rank < n; rank++) {
     node[rank] = g_array_index (nodes, uint32_t, rank / per_node);
     core[rank] =
-        machine->node != NULL ? view.slot_core[rank % per_node] : (uint8_t) (rank % per_node);
+        (uint8_t) (machine->node != NULL ? view.slot_core[rank % per_node] : rank % per_node);
   }
   return TRUE;
 }

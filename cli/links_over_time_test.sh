@@ -1,5 +1,5 @@
 #!/bin/sh
-# loads_test.sh - `simulate --links-over-time`: what the links send in each interval.
+# links_over_time_test.sh - `simulate --links-over-time`: what the links send in each interval.
 #
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2154  # set by tap.sh

@@ -1,31 +1,31 @@
-/* loads.c - what each link sends in each interval of time.
+/* link_loads.c - what each link sends in each interval of time.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "sim/net/loads.h"
+#include "sim/net/link_loads.h"
 
-struct SimLoads {
+struct SimLinkLoads {
   const TopoMachine *machine;
   int64_t every_ps;
-  uint64_t interval; /* the current one */
-  SimLoad *before;   /* [n_places] at its beginning; NULL: no counters yet */
+  uint64_t interval;   /* the current one */
+  SimLinkLoad *before; /* [n_places] at its beginning; NULL: no counters yet */
   uint32_t n_places;
-  GArray *list; /* (element-type SimLoad) */
+  GArray *list; /* (element-type SimLinkLoad) */
 };
 
-SimLoads *
-sim_loads_new (const TopoMachine *machine, int64_t every_ps)
+SimLinkLoads *
+sim_link_loads_new (const TopoMachine *machine, int64_t every_ps)
 {
-  SimLoads *loads = g_new0 (SimLoads, 1);
+  SimLinkLoads *loads = g_new0 (SimLinkLoads, 1);
 
   g_assert (every_ps > 0);
   loads->machine = machine;
   loads->every_ps = every_ps;
-  loads->list = g_array_new (FALSE, FALSE, sizeof (SimLoad));
+  loads->list = g_array_new (FALSE, FALSE, sizeof (SimLinkLoad));
   return loads;
 }
 
 void
-sim_loads_free (SimLoads *loads)
+sim_link_loads_free (SimLinkLoads *loads)
 {
   if (loads == NULL)
     return;
@@ -35,7 +35,7 @@ sim_loads_free (SimLoads *loads)
 }
 
 void
-sim_loads_begin (SimLoads *loads)
+sim_link_loads_begin (SimLinkLoads *loads)
 {
   loads->interval = 0;
   g_clear_pointer (&loads->before, g_free);
@@ -43,7 +43,7 @@ sim_loads_begin (SimLoads *loads)
 }
 
 bool
-sim_loads_are_due (const SimLoads *loads, int64_t next_ps)
+sim_link_loads_are_due (const SimLinkLoads *loads, int64_t next_ps)
 {
   return (uint64_t) (next_ps / loads->every_ps) > loads->interval;
 }
@@ -62,18 +62,18 @@ wire_bytes (const TopoMachine *machine, const SimLinkCounters *link)
 }
 
 void
-sim_loads_take (SimLoads *loads, const SimCounters *counters, int64_t next_ps)
+sim_link_loads_take (SimLinkLoads *loads, const SimCounters *counters, int64_t next_ps)
 {
   if (loads->before == NULL) {
     loads->n_places = counters->n_places;
-    loads->before = g_new0 (SimLoad, loads->n_places);
+    loads->before = g_new0 (SimLinkLoad, loads->n_places);
   }
   for (uint32_t number = 0; number < loads->n_places; number++) {
-    SimLoad now = { .interval = loads->interval,
-                    .payload_bytes = counters->link[number].payload_bytes,
-                    .wire_bytes = wire_bytes (loads->machine, &counters->link[number]),
-                    .link = number };
-    SimLoad load = now, *before = &loads->before[number];
+    SimLinkLoad now = { .interval = loads->interval,
+                        .payload_bytes = counters->link[number].payload_bytes,
+                        .wire_bytes = wire_bytes (loads->machine, &counters->link[number]),
+                        .link = number };
+    SimLinkLoad load = now, *before = &loads->before[number];
 
     load.payload_bytes -= before->payload_bytes;
     load.wire_bytes -= before->wire_bytes;
@@ -84,15 +84,15 @@ sim_loads_take (SimLoads *loads, const SimCounters *counters, int64_t next_ps)
   loads->interval = (uint64_t) (next_ps / loads->every_ps);
 }
 
-const SimLoad *
-sim_loads_list (const SimLoads *loads, size_t *n)
+const SimLinkLoad *
+sim_link_loads_list (const SimLinkLoads *loads, size_t *n)
 {
   *n = loads->list->len;
-  return (const SimLoad *) (const void *) loads->list->data;
+  return (const SimLinkLoad *) (const void *) loads->list->data;
 }
 
 int64_t
-sim_loads_every_ps (const SimLoads *loads)
+sim_link_loads_every_ps (const SimLinkLoads *loads)
 {
   return loads->every_ps;
 }

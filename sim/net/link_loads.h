@@ -1,4 +1,4 @@
-/* loads.h - what each link sends in each interval of time.
+/* link_loads.h - what each link sends in each interval of time.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -18,22 +18,22 @@ typedef struct {
   uint64_t payload_bytes;
   uint64_t wire_bytes; /* headers and trailers too; of fabrics acknowledgements, too */
   uint32_t link;       /* as in SimCounters */
-} SimLoad;
+} SimLinkLoad;
 
-typedef struct SimLoads SimLoads;
+typedef struct SimLinkLoads SimLinkLoads;
 
 /* Of intervals of every_ps, above 0.  Borrows the machine. */
-SimLoads *sim_loads_new (const TopoMachine *machine, int64_t every_ps);
-void sim_loads_free (SimLoads *loads);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (SimLoads, sim_loads_free)
+SimLinkLoads *sim_link_loads_new (const TopoMachine *machine, int64_t every_ps);
+void sim_link_loads_free (SimLinkLoads *loads);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (SimLinkLoads, sim_link_loads_free)
 
 /* Forgets everything: the run begins once more. */
-void sim_loads_begin (SimLoads *loads);
+void sim_link_loads_begin (SimLinkLoads *loads);
 /* Whether the network, which is about to go on at next_ps, has come to the end of the interval. */
-bool sim_loads_are_due (const SimLoads *loads, int64_t next_ps);
+bool sim_link_loads_are_due (const SimLinkLoads *loads, int64_t next_ps);
 /* The counters as they are then. */
-void sim_loads_take (SimLoads *loads, const SimCounters *counters, int64_t next_ps);
+void sim_link_loads_take (SimLinkLoads *loads, const SimCounters *counters, int64_t next_ps);
 
 /* In the order of intervals, then of links; those of nothing are left out. */
-const SimLoad *sim_loads_list (const SimLoads *loads, size_t *n);
-int64_t sim_loads_every_ps (const SimLoads *loads);
+const SimLinkLoad *sim_link_loads_list (const SimLinkLoads *loads, size_t *n);
+int64_t sim_link_loads_every_ps (const SimLinkLoads *loads);
