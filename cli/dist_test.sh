@@ -5,6 +5,7 @@
 # shellcheck disable=SC2154  # set by tap.sh
 set -u
 . "${G_TEST_SRCDIR:-.}/cli/tap.sh"
+unless_sanitized "the source archive"
 
 built=${G_TEST_BUILDDIR:-.}
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES DESTDIR SOURCE_DATE_EPOCH

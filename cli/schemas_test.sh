@@ -9,6 +9,7 @@
 # shellcheck disable=SC2154  # set by tap.sh
 set -u
 . "${G_TEST_SRCDIR:-.}/cli/tap.sh"
+unless_sanitized "schemas"
 
 if ! /usr/bin/python3 -c 'from jsonschema import Draft202012Validator' 2>/dev/null; then
   skip "schemas" "no jsonschema with draft 2020-12 for /usr/bin/python3"

@@ -158,3 +158,12 @@ main_mpi () {
   *) echo openmpi ;;
   esac
 }
+
+# unless_sanitized NAME: skips the rest where the program is built with sanitizers, for tests of what it prints
+# or of files beside it: other tests run the same code there, and the release build runs these.
+unless_sanitized () {
+  grep -q -e --enable-sanitizers "${G_TEST_BUILDDIR:-.}/.configured" 2>/dev/null || return 0
+  skip "$1" "built with sanitizers"
+  done_testing
+  exit 0
+}

@@ -5,6 +5,7 @@
 # shellcheck disable=SC2154  # set by tap.sh
 set -u
 . "${G_TEST_SRCDIR:-.}/cli/tap.sh"
+unless_sanitized "the module"
 
 python=/usr/bin/python3
 HOPCAST=$hopcast PYTHONPATH=$srcdir/contrib/python PYTHONDONTWRITEBYTECODE=1

@@ -5,6 +5,7 @@
 # shellcheck disable=SC2154  # set by tap.sh
 set -u
 . "${G_TEST_SRCDIR:-.}/cli/tap.sh"
+unless_sanitized "the site"
 here=$srcdir/doc/site
 for program in pandoc mandoc python3; do
   command -v $program >/dev/null || { echo "1..0 # SKIP no $program"; exit 0; }
