@@ -588,8 +588,7 @@ add_options (GOptionContext *context, Options *options)
       "Write the mended model as a model file, if the verdict is to take the term or the factors",
       "FILE" },
     { "anyway", 0, 0, G_OPTION_ARG_NONE, &options->anyway,
-      "With -o: the model with the term, whatever the verdict is",
-      NULL },
+      "With -o: the model with the term, whatever the verdict is", NULL },
     { "refitted", 0, 0, G_OPTION_ARG_FILENAME, &options->refitted,
       "Write the model with its parameters fitted, without a term", "FILE" },
     { "chosen", 0, 0, G_OPTION_ARG_FILENAME, &options->chosen,
@@ -858,8 +857,8 @@ correct (const PredictCorrectionData *data, const PredictCorrectionSettings *set
   if (done && comparison != NULL)
     predict_comparison_review (comparison, settings->number, made[settings->number - 1]);
   if (done && options->chosen != NULL) {
-    g_autofree char *text = predict_comparison_text (comparison, comparison->chosen, data, settings,
-                                                     read_only, error);
+    g_autofree char *text =
+        predict_comparison_text (comparison, comparison->chosen, data, settings, read_only, error);
 
     done = text != NULL && cli_outfile_write (options->chosen, text, error);
   }

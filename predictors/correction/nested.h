@@ -88,8 +88,7 @@ void predict_comparison_review (const PredictComparison *comparison, guint numbe
 /* A candidate, such as the chosen one, learned from all points, as a model file of the variables alone: formulas
  * with their numbers, a surface or a blend as definitions.  Arguments as those of predict_compare().  The caller frees.
  * NULL and *error (PREDICT_ERROR_NUMERIC): kriging of so many points is too long for a formula. */
-char *
-predict_comparison_text (const PredictComparison *comparison, guint candidate,
-                         const PredictCorrectionData *data,
-                         const PredictCorrectionSettings *settings,
-                         const PredictCorrection *const *corrections, GError **error);
+char *predict_comparison_text (const PredictComparison *comparison, guint candidate,
+                               const PredictCorrectionData *data,
+                               const PredictCorrectionSettings *settings,
+                               const PredictCorrection *const *corrections, GError **error);
