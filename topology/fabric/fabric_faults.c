@@ -82,8 +82,9 @@ port_named (const TopoFabric *fabric, const char *item, GError **error)
   if (n != 1 || colon == NULL) {
     fault_error (error, item,
                  n > 1           ? "several devices have this name; take the id of one"
+                 : n == 1        ? "expected DEVICE:PORT, as in leaf0:3"
                  : colon != NULL ? "no device of the fabric has this name or id"
-                                 : "expected DEVICE:PORT, as in leaf0:3");
+                                 : "no device or node of the fabric has this name or id");
     return TOPO_NONE;
   }
   if (!g_ascii_string_to_unsigned (colon + 1, 10, 1, fabric->devices[device].n_ports, &number,

@@ -827,7 +827,7 @@ test_wrong_faults (Files *files, gconstpointer unused G_GNUC_UNUSED)
   static const struct {
     const char *spec, *fault, *message;
   } cases[] = {
-    { SMALL_TREE, "failed = spine7", "conf:3: machine.failed: \"spine7\": expected DEVICE:PORT" },
+    { SMALL_TREE, "failed = spine7", "conf:3: machine.failed: \"spine7\": no device or node" },
     { SMALL_TREE, "failed = spine7:1", "no device of the fabric has this name" },
     { SMALL_TREE, "failed = spine1:99", "the ports of spine1 are 1 to" },
     { SMALL_TREE, "failed = spine1; spine1:1", "\"spine1:1\": the port has no cable" },
