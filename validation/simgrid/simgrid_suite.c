@@ -131,30 +131,28 @@ ratio_of (const Simgrid *simgrid, guint number, SimgridWay over, SimgridWay unde
   return time_of (simgrid, number, over, 0) / time_of (simgrid, number, under, 0);
 }
 
+/* NaN and *error when either could not be run. */
+static double
+measure_ratio (Simgrid *simgrid, uint32_t number, SimgridWay over, SimgridWay under,
+               const char *point, GError **error)
+{
+  if (!need (simgrid, number, over, under, 1, error))
+    return (double) NAN;
+  validation_detail (simgrid->watch->details, cases[number].name, point,
+                     time_of (simgrid, number, under, 0), time_of (simgrid, number, over, 0), "s");
+  return ratio_of (simgrid, number, over, under);
+}
+
 static double
 measure_flow_smpirun (gpointer state, uint32_t number, GError **error)
 {
-  Simgrid *simgrid = state;
-
-  if (!need (simgrid, number, SIMGRID_FLOW, SIMGRID_SMPIRUN, 1, error))
-    return (double) NAN;
-  validation_detail (simgrid->watch->details, cases[number].name, "flow/smpirun",
-                     time_of (simgrid, number, SIMGRID_SMPIRUN, 0),
-                     time_of (simgrid, number, SIMGRID_FLOW, 0), "s");
-  return ratio_of (simgrid, number, SIMGRID_FLOW, SIMGRID_SMPIRUN);
+  return measure_ratio (state, number, SIMGRID_FLOW, SIMGRID_SMPIRUN, "flow/smpirun", error);
 }
 
 static double
 measure_packet_flow (gpointer state, uint32_t number, GError **error)
 {
-  Simgrid *simgrid = state;
-
-  if (!need (simgrid, number, SIMGRID_PACKET, SIMGRID_FLOW, 1, error))
-    return (double) NAN;
-  validation_detail (simgrid->watch->details, cases[number].name, "packet/flow",
-                     time_of (simgrid, number, SIMGRID_FLOW, 0),
-                     time_of (simgrid, number, SIMGRID_PACKET, 0), "s");
-  return ratio_of (simgrid, number, SIMGRID_PACKET, SIMGRID_FLOW);
+  return measure_ratio (state, number, SIMGRID_PACKET, SIMGRID_FLOW, "packet/flow", error);
 }
 
 static double
@@ -176,28 +174,32 @@ measure_rcc (gpointer state, uint32_t number, GError **error)
   return simgrid->of[number].rcc = predict_score (observed, predicted, SIMGRID_N_MAPPINGS).rcc;
 }
 
-/* --- Causes of differences --- */
+/* --- Causes of differences ---
+ *
+ * Tried by themselves are the weights of shift and permutation, by one round alone (0.4 %) and the hand-worked
+ * case of validation/simgrid/simgrid_suite_test.sh, and their turns; the others are told as probable. */
 
-/* Hand-worked: validation/simgrid/simgrid_suite_test.sh. */
 static const char weights[] =
     "SimGrid shares a link by the latencies of paths, ours equally: ranks begin the next round at "
     "other times";
+static const char as_weights[] =
+    "probably as of shift: SimGrid shares a link by the latencies of paths, ours equally";
 static const char turns[] =
     "flows share a link and end together; packets let some ranks begin the next round earlier";
 static const char blocking[] =
-    "packets block one another in receive buffers and FIFOs; flows have neither";
+    "probably: packets block one another in receive buffers and FIFOs; flows have neither";
 static const char one_time[] =
-    "all mappings load the links alike: flow has one time for all, packets differ by blocking";
+    "all mappings load the links alike: flow has one time for all, packets differ";
 
 static const struct {
   const char *figure, *cause;
 } causes[] = {
   { "shift_flow_smpirun", weights },
-  { "transpose_flow_smpirun", weights },
-  { "reversal_flow_smpirun", weights },
+  { "transpose_flow_smpirun", as_weights },
+  { "reversal_flow_smpirun", as_weights },
   { "permutation_flow_smpirun", weights },
-  { "random_flow_smpirun", weights },
-  { "groups_flow_smpirun", weights },
+  { "random_flow_smpirun", as_weights },
+  { "groups_flow_smpirun", as_weights },
   { "shift_packet_flow", turns },
   { "permutation_packet_flow", turns },
   { "transpose_packet_flow", blocking },
@@ -206,7 +208,7 @@ static const struct {
   { "halo3d_packet_flow", blocking },
   { "groups_packet_flow", blocking },
   { "alltoall_packet_flow", blocking },
-  { "ring_rcc", turns },
+  { "ring_rcc", blocking },
   { "shift_rcc", turns },
   { "permutation_rcc", turns },
   { "random_rcc", blocking },
