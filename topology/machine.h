@@ -98,6 +98,23 @@ bool topo_machine_assumes_node (const TopoMachine *machine);
  * an assumed node, adapters that are newer than it, parameters of an older generation. */
 void topo_machine_assumptions (const TopoMachine *machine, GPtrArray *lines);
 
+/* --- Parts of a fabric that may be out --- */
+
+/* What of a fabric (`failed` and `degraded` name it) can be out: "cables" between switches,
+ * "switches", "nodes", or a pattern with * and ?, which with a ':' is of ends of cables, as in
+ * leaf0:*, and without one of switches and nodes.  lanes > 0: cables with more lanes alone, which can
+ * be degraded to so many.  Each once, in the order of the fabric; of a cable the matching end.
+ * g_strfreev(). */
+char **topo_machine_parts (const TopoMachine *machine, const char *what, uint32_t lanes);
+
+/* The spec of the machine that was made of `spec`, with one part more out, or with so many lanes > 0
+ * alone.  The caller frees it. */
+char *topo_machine_spec_without (const TopoMachine *machine, const char *spec, const char *part,
+                                 uint32_t lanes);
+
+/* Whether the forwarding tables are dumped ones, which know no other fabric. */
+bool topo_machine_has_dumped_routes (const TopoMachine *machine);
+
 /* Slots of each node: 1..64 on a torus, 1 to the node's cores on a fabric. */
 gboolean topo_machine_set_ranks_per_node (TopoMachine *machine, uint32_t n_ranks, GError **error);
 

@@ -247,3 +247,103 @@ topo_fabric_degrade (TopoFabric *fabric, const char *list, GError **error)
   }
   return items != NULL;
 }
+
+/* --- The parts that can be out --- */
+
+/* The name by which a list finds a device, and no other: that of its description, else its id. */
+static const char *
+device_name (const TopoFabric *fabric, uint32_t device)
+{
+  const TopoDevice *it = &fabric->devices[device];
+  uint32_t found = TOPO_NONE;
+
+  return strpbrk (it->name, ";+,") == NULL && count_devices (fabric, it->name, &found) == 1 &&
+                 found == device
+             ? it->name
+             : it->id;
+}
+
+static char *
+cable_name (const TopoFabric *fabric, uint32_t port)
+{
+  return g_strdup_printf ("%s:%u", device_name (fabric, fabric->ports[port].device),
+                          topo_fabric_port_number (fabric, port));
+}
+
+/* Appends the end of a cable that `pattern` matches; NULL: the lower port of any cable between
+ * switches. */
+static void
+add_cable (const TopoFabric *fabric, uint32_t port, const char *pattern, GPtrArray *parts)
+{
+  const uint32_t ends[] = { port, fabric->ports[port].peer };
+
+  if (pattern == NULL) {
+    if (fabric->devices[fabric->ports[ends[0]].device].is_switch &&
+        fabric->devices[fabric->ports[ends[1]].device].is_switch)
+      g_ptr_array_add (parts, cable_name (fabric, port));
+    return;
+  }
+  for (guint end = 0; end < G_N_ELEMENTS (ends); end++) {
+    g_autofree char *name = cable_name (fabric, ends[end]);
+
+    if (g_pattern_match_simple (pattern, name)) {
+      g_ptr_array_add (parts, g_steal_pointer (&name));
+      return;
+    }
+  }
+}
+
+char **
+topo_machine_parts (const TopoMachine *machine, const char *what, uint32_t lanes)
+{
+  const TopoFabric *fabric = machine->fabric;
+  GPtrArray *parts = g_ptr_array_new ();
+  bool any_cable = g_str_equal (what, "cables"), any_switch = g_str_equal (what, "switches"),
+       any_node = g_str_equal (what, "nodes"),
+       names_cables = any_cable || strchr (what, ':') != NULL;
+
+  for (uint32_t port = 0; port < fabric->n_ports && names_cables; port++) {
+    const TopoPort *it = &fabric->ports[port];
+
+    /* Each cable once, by its lower port. */
+    if (it->peer != TOPO_NONE && it->peer >= port && it->lanes > lanes)
+      add_cable (fabric, port, any_cable ? NULL : what, parts);
+  }
+  for (uint32_t device = 0; device < fabric->n_devices && !names_cables && !any_node; device++) {
+    const char *name = device_name (fabric, device);
+
+    if (fabric->devices[device].is_switch && has_cable (fabric, device) &&
+        (any_switch || g_pattern_match_simple (what, name)))
+      g_ptr_array_add (parts, g_strdup (name));
+  }
+  for (uint32_t node = 0; node < topo_shape_nodes (&machine->shape) && !names_cables && !any_switch;
+       node++)
+    if (any_node || g_pattern_match_simple (what, fabric->hosts[node].name))
+      g_ptr_array_add (parts, g_strdup (fabric->hosts[node].name));
+  g_ptr_array_add (parts, NULL);
+  return (char **) g_ptr_array_free (parts, FALSE);
+}
+
+/* The text with an option's value, which is added or gets `more` behind it. */
+static char *
+with_option (const char *spec, const char *option, const char *old, const char *more)
+{
+  const char *found = strstr (spec, option);
+  gsize length;
+
+  if (found == NULL)
+    return g_strconcat (spec, option, old != NULL ? old : "", old != NULL ? "+" : "", more, NULL);
+  length = strlen (option) + strcspn (found + strlen (option), ",");
+  return g_strdup_printf ("%.*s+%s%s", (int) (found - spec + (gssize) length), spec, more,
+                          found + length);
+}
+
+char *
+topo_machine_spec_without (const TopoMachine *machine, const char *spec, const char *part,
+                           uint32_t lanes)
+{
+  g_autofree char *cable = g_strdup_printf ("%s %ux", part, lanes);
+
+  return lanes > 0 ? with_option (spec, ",degraded=", machine->degraded, cable)
+                   : with_option (spec, ",failed=", machine->failed, part);
+}

@@ -570,6 +570,12 @@ is_engine (const char *text)
          (g_str_has_prefix (text, OPENSM) && text[strlen (OPENSM)] != '\0');
 }
 
+bool
+topo_machine_has_dumped_routes (const TopoMachine *machine)
+{
+  return machine->fabric != NULL && !is_engine (machine->routes + layers_length (machine->routes));
+}
+
 gboolean
 topo_fabric_set_routes (TopoMachine *machine, const char *text, const char *folder, GError **error)
 {
@@ -823,13 +829,13 @@ set_parameters (const TopoMachine *machine, TopoParameters *parameters)
 gboolean
 topo_fabric_apply_faults (TopoMachine *machine, const char **key, GError **error)
 {
-  *key = "failed";
-  if (machine->failed != NULL &&
-      !topo_fabric_fail (machine->fabric, machine->failed, &machine->shape.size[0], error))
-    return FALSE;
+  /* A cable may be both, as when it is degraded and a study takes it out. */
   *key = "degraded";
-  return machine->degraded == NULL ||
-         topo_fabric_degrade (machine->fabric, machine->degraded, error);
+  if (machine->degraded != NULL && !topo_fabric_degrade (machine->fabric, machine->degraded, error))
+    return FALSE;
+  *key = "failed";
+  return machine->failed == NULL ||
+         topo_fabric_fail (machine->fabric, machine->failed, &machine->shape.size[0], error);
 }
 
 gboolean

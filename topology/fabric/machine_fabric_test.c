@@ -782,6 +782,50 @@ test_failed_of_the_first (void)
   g_assert_cmpuint (machine->fabric->n_hosts, ==, all->fabric->n_hosts - 2);
 }
 
+/* Devices whose names cannot stand in a list, or are not unique, go by their ids; the machine without a
+ * part takes its name. */
+static void
+test_parts (Files *files, gconstpointer unused G_GNUC_UNUSED)
+{
+  static const char *const wanted[][2] = {
+    { "cables", "S-0000000000000001:3;S-0000000000000002:3" },
+    { "switches", "S-0000000000000001;S-0000000000000002;S-0000000000000003" },
+    { "nodes", "alpha;beta;gamma" },
+    { "leaf", "" },
+    { "gamma HCA-1:*", "gamma HCA-1:1" },
+  };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (TopoMachine) machine = NULL;
+
+  g_assert_true (
+      g_file_set_contents (files->fabric,
+                           "Switch 4 \"S-0000000000000001\" # \"leaf\" lid 1\n"
+                           "[1] \"H-0000000000000010\"[1] # \"alpha HCA-1\" lid 4 4xQDR\n"
+                           "[2] \"H-0000000000000020\"[1] # \"beta HCA-1\" lid 5 4xQDR\n"
+                           "[3] \"S-0000000000000003\"[1] # \"top,1\" lid 3 4xQDR\n\n"
+                           "Switch 4 \"S-0000000000000002\" # \"leaf\" lid 2\n"
+                           "[1] \"H-0000000000000030\"[1] # \"gamma HCA-1\" lid 6 4xQDR\n"
+                           "[3] \"S-0000000000000003\"[2] # \"top,1\" lid 3 4xQDR\n\n"
+                           "Switch 4 \"S-0000000000000003\" # \"top,1\" lid 3\n"
+                           "[1] \"S-0000000000000001\"[3] # \"leaf\" lid 1 4xQDR\n"
+                           "[2] \"S-0000000000000002\"[3] # \"leaf\" lid 2 4xQDR\n\n"
+                           "Ca 1 \"H-0000000000000010\" # \"alpha HCA-1\"\n"
+                           "[1](11) \"S-0000000000000001\"[1] # lid 4 \"leaf\" 4xQDR\n\n"
+                           "Ca 1 \"H-0000000000000020\" # \"beta HCA-1\"\n"
+                           "[1](21) \"S-0000000000000001\"[2] # lid 5 \"leaf\" 4xQDR\n\n"
+                           "Ca 1 \"H-0000000000000030\" # \"gamma HCA-1\"\n"
+                           "[1](31) \"S-0000000000000002\"[1] # lid 6 \"leaf\" 4xQDR\n",
+                           -1, NULL));
+  machine = machine_of_text (files, "[machine]\nspec = fabric:small.net\n", NULL, &error);
+  g_assert_no_error (error);
+  for (guint at = 0; at < G_N_ELEMENTS (wanted); at++) {
+    g_auto (GStrv) parts = topo_machine_parts (machine, wanted[at][0], 0);
+    g_autofree char *list = g_strjoinv (";", parts);
+
+    g_assert_cmpstr (list, ==, wanted[at][1]);
+  }
+}
+
 static void
 test_degraded (void)
 {
@@ -890,6 +934,8 @@ main (int argc, char *argv[])
   g_test_add_func ("/topology/machine-fabric/sandybridge-numbers", test_sandybridge_is_stampedes);
   g_test_add_func ("/topology/machine-fabric/failed-parts", test_failed_parts);
   g_test_add_func ("/topology/machine-fabric/failed-rails", test_failed_rails);
+  g_test_add ("/topology/machine-fabric/parts", Files, NULL, files_set_up, test_parts,
+              files_tear_down);
   g_test_add_func ("/topology/machine-fabric/failed-of-the-first", test_failed_of_the_first);
   g_test_add_func ("/topology/machine-fabric/degraded", test_degraded);
   g_test_add ("/topology/machine-fabric/faults-in-a-file", Files, NULL, files_set_up,
