@@ -66,6 +66,7 @@ int cli_score (int argc, char **argv, GError **error);
 int cli_map_optimize (int argc, char **argv, GError **error);
 int cli_simulate (int argc, char **argv, GError **error);
 int cli_study_export (int argc, char **argv, GError **error);
+int cli_study_failures (int argc, char **argv, GError **error);
 int cli_study_merge (int argc, char **argv, GError **error);
 int cli_study_run (int argc, char **argv, GError **error);
 int cli_study_status (int argc, char **argv, GError **error);

@@ -29,6 +29,7 @@ static const CliCommand commands[] = {
   { "map metrics", "static congestion metrics of a mapping", cli_map_metrics },
   { "study run", "make the runs that a study file asks for", cli_study_run },
   { "study status", "how far a study is, and what failed", cli_study_status },
+  { "study failures", "what each single part that is out costs", cli_study_failures },
   { "study merge", "bring the stores of shards together", cli_study_merge },
   { "study export", "a study's runs as CSV, JSON or NumPy arrays", cli_study_export },
   { "rank", "the mappings of a study, best first; the best one's map file", cli_rank },

@@ -21,6 +21,9 @@ printf 'a,b,program,time_s\n1,2,x,3\n2,3,x,4\n3,5,y,5\n4,7,y,8\n5,8,y,9\n6,9,y,1
 printf '[traces]\ntrace = good.ti\n[machines]\nmachine = torus:2x2\n[mappings]\nmapping = default;TAB\n' >s.study
 run "$hopcast" study run s.study --store s.store -q
 test "$status" = 0 || not_ok "a study to work on" "$(cat err)"
+printf '[traces]\ntrace = good.ti\n[machines]\nmachine = fattree:2x2:2\nfailures = cables\n' >f.study
+run "$hopcast" study run f.study --store f.store -q
+test "$status" = 0 || not_ok "a study of failures to work on" "$(cat err)"
 run "$hopcast" train t.csv --target time_s --features a,b --method linear -o m.json
 test "$status" = 0 || not_ok "a model to work on" "$(cat err)"
 "$hopcast" trace matrix good.ti >m.csv
@@ -47,6 +50,7 @@ complete () {
     "map optimize") echo "good.ti --machine systemg:4 -q -o x.map --budget 1" ;;
     "study run") echo "s.study --store s.store -q" ;;
     "study status" | "study export" | rank) echo "s.store" ;;
+    "study failures") echo "f.store" ;;
     report) echo "s.store -o x.html" ;;
     score) echo "t.csv --observed a --predicted b" ;;
     train) echo "t.csv --target time_s --features a,b -o x.json" ;;

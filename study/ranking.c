@@ -71,14 +71,14 @@ column_find (const char *name, GError **error)
 
 /* --- Cases --- */
 
-/* The text that the rows of one case have in common; `separator` keeps the parts apart. */
+/* The text that the rows of one case on `machine` have in common; `separator` keeps the parts apart. */
 static char *
-case_text (const StudyRow *row, const char *separator, gboolean brief)
+case_text (const StudyRow *row, const char *machine, const char *separator, gboolean brief)
 {
   GString *text = g_string_new (NULL);
   char scale[G_ASCII_DTOSTR_BUF_SIZE];
 
-  g_string_append_printf (text, "%s%s%s%s%s", row->trace, separator, row->machine, separator,
+  g_string_append_printf (text, "%s%s%s%s%s", row->trace, separator, machine, separator,
                           row->network);
   if (!brief || g_strcmp0 (row->routing, "default") != 0)
     g_string_append_printf (text, "%srouting %s", separator, row->routing);
@@ -88,6 +88,12 @@ case_text (const StudyRow *row, const char *separator, gboolean brief)
     g_string_append_printf (text, "%scompute x %s", separator,
                             g_ascii_formatd (scale, sizeof scale, "%.10g", row->compute_scale));
   return g_string_free (text, FALSE);
+}
+
+char *
+study_case_name (const StudyRow *row, const char *machine)
+{
+  return case_text (row, machine, ", ", TRUE);
 }
 
 /* A permutation names every dimension of its machine, so that the letters alone
@@ -302,7 +308,7 @@ cases_new (const GPtrArray *rows, const char *column, const double *values, doub
   g_assert (tie >= 0);
   for (guint i = 0; i < rows->len; i++) {
     const StudyRow *row = g_ptr_array_index (rows, i);
-    g_autofree char *key = case_text (row, "\n", FALSE);
+    g_autofree char *key = case_text (row, row->machine, "\n", FALSE);
     Builder *builder = g_hash_table_lookup (of_key, key);
 
     if (builder == NULL) {
@@ -312,7 +318,7 @@ cases_new (const GPtrArray *rows, const char *column, const double *values, doub
       builder->groups = g_ptr_array_new_with_free_func (group_free);
       builder->of_mapping = g_hash_table_new (g_str_hash, g_str_equal);
       builder->result = g_new0 (StudyCase, 1);
-      builder->result->name = case_text (row, ", ", TRUE);
+      builder->result->name = study_case_name (row, row->machine);
       builder->result->row = row;
       builder->result->column = column != NULL ? column : is_load ? "max_bytes" : "time_s";
       builder->result->ranked = g_array_new (FALSE, TRUE, sizeof (StudyRanked));

@@ -32,6 +32,9 @@ typedef struct {
   char *default_mapping; /* the machine's default, by its name here; NULL: not in the study */
 } StudyCase;
 
+/* The name of the case of a row, as if it were on `machine`.  The caller frees it. */
+char *study_case_name (const StudyRow *row, const char *machine);
+
 /* (element-type StudyCase), in the order of the rows, which it borrows.  column
  * NULL: time_s, and max_bytes for networks without time; "time", "mean_end" and "waits" are short for
  * time_s, mean_end_s and wait_s_avg.  A mapping shares the place of the best before it where the 95 %

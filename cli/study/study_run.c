@@ -226,6 +226,9 @@ dry_run (const StudyPlan *plan, const StudySessionOptions *session, GError **err
   if (session->race_best > 0)
     printf ("\nrace     as few of these as it takes, and at most %u that screen",
             plan->runs->len - plan->n_listed);
+  for (guint at = 0; at < plan->failures->len; at++)
+    cli_printf (stdout, "\n%-9s%s", at == 0 ? "out" : "",
+                (const char *) g_ptr_array_index (plan->failures, at));
   printf ("\nmemory   %.0f MB and more\nstore    %s\n",
           (double) estimate.peak_rss_bytes * n_workers / 1e6, store);
   tell_unfit (stdout, plan, FALSE, "fail, as mappings do not fit: ", G_MAXUINT);
@@ -280,8 +283,8 @@ make_runs (const StudyPlan *plan, StudySessionOptions *session, const Options *o
     else if (session->n_shards > 0)
       cli_printf (stderr, "hopcast: next: hopcast study merge, when all shards are there\n");
     else
-      cli_printf (stderr, "hopcast: next: hopcast rank %s; hopcast report %s -o page.html\n", store,
-                  store);
+      cli_printf (stderr, "hopcast: next: hopcast %s %s; hopcast report %s -o page.html\n",
+                  plan->failures->len > 0 ? "study failures" : "rank", store, store);
   }
   return status;
 }

@@ -6,6 +6,7 @@
 #include "cli/options.h"
 #include "cli/study/study_store.h"
 #include "cli/print/terminal.h"
+#include "study/failures.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -166,40 +167,71 @@ print_races (const Status *status)
   puts ("  the runs that are missing are those that the races left out");
 }
 
+static char *
+case_name (const StudyProgress *progress, const char *machine)
+{
+  GString *name = g_string_new (NULL);
+
+  g_string_printf (name, "%s, %s, %s", progress->trace, machine, progress->network);
+  if (g_strcmp0 (progress->routing, "default"))
+    g_string_append_printf (name, ", routing %s", progress->routing);
+  if (progress->compute_scale < 1 || progress->compute_scale > 1)
+    g_string_append_printf (name, ", compute x %g", progress->compute_scale);
+  return g_string_free (name, FALSE);
+}
+
+/* Fills cases[], whose names are added to `names`, and returns how many they are.  A table has one line
+ * for all cases that differ in the part that is out, which may be thousands. */
+static guint
+fill_cases (const Status *status, CliFormat format, Case *cases, GPtrArray *names)
+{
+  g_autoptr (GHashTable) folded = g_hash_table_new (g_str_hash, g_str_equal); /* name to Case */
+  guint n = 0;
+
+  for (guint at = 0; at < status->cases->len; at++) {
+    const StudyProgress *progress = g_ptr_array_index (status->cases, at);
+    const char *part, *fault;
+    gsize length = study_failure_whole_length (progress->machine, &part, &fault);
+    gboolean is_folded = format == CLI_FORMAT_TABLE && length > 0;
+    g_autofree char *machine =
+        is_folded ? g_strdup_printf ("%.*s with a part out", (int) length, progress->machine)
+                  : g_strdup (progress->machine);
+    char *name = case_name (progress, machine);
+    Case *it = is_folded ? g_hash_table_lookup (folded, name) : NULL;
+
+    g_ptr_array_add (names, name);
+    if (it == NULL) {
+      it = &cases[n++];
+      *it = (Case){ .trace = progress->trace,
+                    .machine = progress->machine,
+                    .network = progress->network,
+                    .routing = progress->routing,
+                    .compute_scale = progress->compute_scale,
+                    .name = name };
+      g_hash_table_insert (folded, name, it);
+    }
+    it->n_runs += progress->n_runs;
+    it->n_done += progress->n_done;
+    it->n_failed += progress->n_failed;
+    it->n_missing += progress->n_runs - progress->n_done - progress->n_failed;
+  }
+  return n;
+}
+
 static void
 print (const Status *status, CliFormat format)
 {
   g_autofree Case *cases = g_new (Case, status->cases->len);
   g_autofree Failure *failures = g_new (Failure, status->errors->len);
-  const CliRows case_rows = CLI_ROWS (case_columns, cases, status->cases->len);
   const CliRows failure_rows = CLI_ROWS (failure_columns, failures, status->errors->len);
   g_autofree StudyRaceRow *races = g_new (StudyRaceRow, status->race->len + 1);
   const CliRows race_rows = CLI_ROWS (race_columns, races, status->race->len);
   g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
+  const CliRows case_rows =
+      CLI_ROWS (case_columns, cases, fill_cases (status, format, cases, names));
   g_autoptr (JsonBuilder) builder = NULL;
   guint n_missing = status->n_runs - status->n_done - status->n_failed;
 
-  for (guint at = 0; at < status->cases->len; at++) {
-    const StudyProgress *progress = g_ptr_array_index (status->cases, at);
-    GString *name = g_string_new (NULL);
-
-    g_string_printf (name, "%s, %s, %s", progress->trace, progress->machine, progress->network);
-    if (g_strcmp0 (progress->routing, "default"))
-      g_string_append_printf (name, ", routing %s", progress->routing);
-    if (progress->compute_scale < 1 || progress->compute_scale > 1)
-      g_string_append_printf (name, ", compute x %g", progress->compute_scale);
-    cases[at] = (Case){ .trace = progress->trace,
-                        .machine = progress->machine,
-                        .network = progress->network,
-                        .routing = progress->routing,
-                        .compute_scale = progress->compute_scale,
-                        .n_runs = progress->n_runs,
-                        .n_done = progress->n_done,
-                        .n_failed = progress->n_failed,
-                        .n_missing = progress->n_runs - progress->n_done - progress->n_failed,
-                        .name = name->str };
-    g_ptr_array_add (names, g_string_free (name, FALSE));
-  }
   for (guint at = 0; at < status->errors->len; at++) {
     failures[at].error = g_ptr_array_index (status->errors, at);
     failures[at].n_runs = count_of (status, failures[at].error);

@@ -3,7 +3,10 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "study/plan/plan.h"
 
+#include "base/random.h"
+#include "base/words.h"
 #include "sim/run.h"
+#include "study/failures.h"
 #include "study/inputs.h"
 #include "study/plan/plan_file.h"
 #include "topology/recipe/recipe.h"
@@ -94,7 +97,7 @@ machine_new (const StudyPlanFile *file, const char *template, const int *binding
   machine->settings = g_new0 (char *, n_settings + 1);
   for (guint at = 0; at < n_settings; at++)
     machine->settings[at] = study_values_fill (values, file->settings[at], binding);
-  machine->ranks_per_node = ranks_per_node;
+  machine->asked_ranks_per_node = ranks_per_node;
   machine->pattern = pattern;
   machine->binding = study_values_copy (values, binding);
 
@@ -111,6 +114,23 @@ machine_new (const StudyPlanFile *file, const char *template, const int *binding
     g_string_append_printf (text, " %s", *setting);
   machine->text = g_string_free (text, FALSE);
   return machine;
+}
+
+/* The same machine under the same name, yet to be opened. */
+static StudyMachine *
+machine_copy (const StudyPlanFile *file, const StudyMachine *origin)
+{
+  StudyMachine *copy = g_new0 (StudyMachine, 1);
+
+  copy->text = g_strdup (origin->text);
+  copy->spec = g_strdup (origin->spec);
+  copy->cores = g_strdup (origin->cores);
+  copy->settings = g_strdupv (origin->settings);
+  copy->asked_ranks_per_node = origin->asked_ranks_per_node;
+  copy->pattern = origin->pattern;
+  copy->binding = study_values_copy (&file->values, origin->binding);
+  copy->whole = origin->whole;
+  return copy;
 }
 
 static void
@@ -196,6 +216,7 @@ study_plan_new (const char *name, const char *text)
   plan->machines = g_ptr_array_new_with_free_func (plan_machine_free);
   plan->runs = g_ptr_array_new_with_free_func ((GDestroyNotify) run_free);
   plan->unfit = g_ptr_array_new_with_free_func (unfit_free);
+  plan->failures = g_ptr_array_new_with_free_func (g_free);
   return plan;
 }
 
@@ -246,6 +267,7 @@ study_plan_free (StudyPlan *plan)
 {
   if (plan == NULL)
     return;
+  g_ptr_array_unref (plan->failures);
   g_ptr_array_unref (plan->unfit);
   g_ptr_array_unref (plan->runs);
   g_ptr_array_unref (plan->machines);
@@ -274,11 +296,10 @@ copy_mapping (const TopoMapping *mapping)
 }
 
 TopoMapping *
-study_plan_mapping (const StudyPlan *plan, guint run, GError **error)
+study_plan_mapping (const StudyPlan *plan, guint run, const TopoMachine *machine, GError **error)
 {
   const StudyPlanRun *it = g_ptr_array_index (plan->runs, run);
   const StudyTrace *trace = g_ptr_array_index (plan->traces, it->trace);
-  const StudyMachine *machine = g_ptr_array_index (plan->machines, it->machine);
 
   if (it->problem != NULL) {
     g_set_error_literal (error, STUDY_ERROR, STUDY_ERROR_INPUT, it->problem);
@@ -286,7 +307,7 @@ study_plan_mapping (const StudyPlan *plan, guint run, GError **error)
   }
   if (it->places != NULL)
     return copy_mapping (it->places);
-  return topo_mapping_new (it->mapping_path, machine->machine, trace->n_ranks, error);
+  return topo_mapping_new (it->mapping_path, machine, trace->n_ranks, error);
 }
 
 StudyRow *
@@ -302,11 +323,9 @@ study_plan_row (const StudyPlan *plan, guint run)
   row->trace_hash = g_strdup (trace->hash);
   row->machine = g_strdup (machine->text);
   row->machine_hash = g_strdup (machine->hash);
-  if (machine->machine != NULL) {
-    row->ranks_per_node = machine->machine->ranks_per_node;
-    row->nodes = topo_shape_nodes (&machine->machine->shape);
-    row->links = machine->n_links;
-  }
+  row->ranks_per_node = machine->ranks_per_node;
+  row->nodes = machine->n_nodes;
+  row->links = machine->n_links;
   row->mapping = g_strdup (it->mapping);
   row->mapping_hash = g_strdup (it->mapping_hash);
   row->network = g_strdup (study_network_names[it->network]);
@@ -414,9 +433,13 @@ mappings_of (const StudyPlanFile *file, const StudyTrace *trace, const StudyMach
                         : machine->error != NULL ? machine->error->message
                                                  : NULL;
 
+  /* A mapping has one name with and without a part that is out, also where it cannot be made then. */
+  const StudyMachine *whole = machine->whole != NULL ? machine->whole : machine;
+  gboolean has_whole = trace->error == NULL && whole->machine != NULL;
+
   /* With too many ranks there is no default mapping, which is the problem of its runs. */
-  if (problem == NULL)
-    default_mapping = topo_mapping_new (NULL, machine->machine, trace->n_ranks, NULL);
+  if (has_whole)
+    default_mapping = topo_mapping_new (NULL, whole->machine, trace->n_ranks, NULL);
   if (default_mapping != NULL)
     collection.default_name = default_mapping->name;
   for (char **text = file->mappings; *text != NULL; text++) {
@@ -433,12 +456,12 @@ mappings_of (const StudyPlanFile *file, const StudyTrace *trace, const StudyMach
     g_autoptr (GError) error = NULL;
     g_auto (GStrv) members = NULL;
 
-    if (problem == NULL)
-      members = topo_recipe_family (*family, machine->machine, trace->n_ranks, &error);
+    if (has_whole)
+      members = topo_recipe_family (*family, whole->machine, trace->n_ranks, &error);
     if (members == NULL)
       add_mapping (&collection, name, *family, error != NULL ? error->message : problem, unbound);
     for (gsize at = 0; members != NULL && members[at] != NULL; at++)
-      add_mapping (&collection, members[at], *family, NULL, unbound);
+      add_mapping (&collection, members[at], *family, problem, unbound);
   }
   return collection.all;
 }
@@ -479,27 +502,38 @@ take_machine (StudyMachine *machine, TopoMachine *made)
   SimCounters *counters = sim_counters_new (made);
 
   machine->machine = made;
+  machine->ranks_per_node = made->ranks_per_node;
+  machine->n_nodes = topo_shape_nodes (&made->shape);
+  machine->payload_bytes =
+      made->fabric != NULL ? made->parameters.ib.mtu_bytes : made->parameters.packet.payload_bytes;
   machine->hash = study_machine_hash (made);
   machine->machine_text = study_machine_text (made);
   machine->n_links = counters->n_links;
   sim_counters_free (counters);
 }
 
+TopoMachine *
+study_plan_open_machine (const StudyMachine *machine, GError **error)
+{
+  const StudyMachineInputs inputs = { machine->spec, machine->asked_ranks_per_node, machine->cores,
+                                      machine->pattern, (const char *const *) machine->settings };
+  g_autoptr (TopoMachine) made = study_machine_new (&inputs, error);
+
+  if (made == NULL ||
+      (machine->all_cores && !topo_machine_set_ranks_per_node (made, made->node->n_cores, error)))
+    return NULL;
+  if (machine->not_adaptive)
+    made->parameters.switches.adaptive = TOPO_ADAPTIVE_NONE;
+  return g_steal_pointer (&made);
+}
+
 /* NULL and machine->error when there is none; to be freed before the machine. */
 static RoutePaths *
 open_machine (StudyMachine *machine)
 {
-  const StudyMachineInputs inputs = { machine->spec, machine->ranks_per_node, machine->cores,
-                                      machine->pattern, (const char *const *) machine->settings };
-  g_autoptr (TopoMachine) made = study_machine_new (&inputs, &machine->error);
-  RoutePaths *paths;
+  g_autoptr (TopoMachine) made = study_plan_open_machine (machine, &machine->error);
+  RoutePaths *paths = made != NULL ? route_paths_new (made, &machine->error) : NULL;
 
-  if (made == NULL || (machine->all_cores && !topo_machine_set_ranks_per_node (
-                                                 made, made->node->n_cores, &machine->error)))
-    return NULL;
-  if (machine->not_adaptive)
-    made->parameters.switches.adaptive = TOPO_ADAPTIVE_NONE;
-  paths = route_paths_new (made, &machine->error);
   if (paths != NULL)
     take_machine (machine, g_steal_pointer (&made));
   return paths;
@@ -516,22 +550,148 @@ variant_of (Resolve *resolve, guint of, gboolean all_cores, gboolean not_adaptiv
   for (guint at = of; at < machines->len; at++) {
     variant = g_ptr_array_index (machines, at);
     if (!strcmp (variant->text, origin->text) && !strcmp (variant->spec, origin->spec) &&
-        variant->all_cores == all_cores && variant->not_adaptive == not_adaptive)
+        variant->all_cores == all_cores && variant->not_adaptive == not_adaptive &&
+        (variant->machine != NULL || variant->error != NULL))
       return at;
   }
-  variant = g_new0 (StudyMachine, 1);
-  variant->text = g_strdup (origin->text);
-  variant->spec = g_strdup (origin->spec);
-  variant->cores = g_strdup (origin->cores);
-  variant->settings = g_strdupv (origin->settings);
-  variant->ranks_per_node = origin->ranks_per_node;
-  variant->pattern = origin->pattern;
-  variant->binding = study_values_copy (&resolve->plan->file->values, origin->binding);
+  variant = machine_copy (resolve->plan->file, origin);
   variant->all_cores = all_cores;
   variant->not_adaptive = not_adaptive;
   g_ptr_array_add (machines, variant);
   g_ptr_array_add (resolve->paths, open_machine (variant));
   return machines->len - 1;
+}
+
+/* --- Machines with a part out --- */
+
+/* Moves the wanted ones of the parts to the front; how many they are. */
+static guint
+choose_parts (const StudyFailures *failures, char **parts)
+{
+  guint n_parts = g_strv_length (parts), n = 0;
+  BaseRandom random = base_random_stream (failures->seed, 0);
+
+  for (guint at = 0; at < n_parts; at++) {
+    gboolean is_wanted =
+        failures->every > 0 ? at % failures->every == 0
+        /* Knuth's selection sampling: each choice of so many parts is as probable, in their order. */
+        : failures->sample > 0 ? n < failures->sample && base_random_below (&random, n_parts - at) <
+                                                             failures->sample - n
+                               : TRUE;
+
+    if (is_wanted) {
+      char *part = parts[n];
+
+      parts[n++] = parts[at];
+      parts[at] = part;
+    }
+  }
+  return n;
+}
+
+/* Why these parts of a machine cannot be out; NULL: they can. */
+static char *
+failures_problem (const StudyFailures *failures, const StudyMachine *machine, char **parts)
+{
+  static const char *const kinds[] = { "cables", "switches", "nodes", NULL };
+  g_autofree char *meant = NULL;
+
+  if (machine->machine->fabric == NULL)
+    return g_strdup_printf ("only fabrics are routed around parts that are out; %s is a torus",
+                            machine->text);
+  if (failures->lanes == 0 && topo_machine_has_dumped_routes (machine->machine))
+    return g_strdup_printf (
+        "%s has dumped forwarding tables, which know no way around a part that is "
+        "out; routes=ENGINE computes them",
+        machine->text);
+  if (parts[0] != NULL)
+    return NULL;
+  meant = base_did_you_mean (failures->what, kinds);
+  return failures->lanes > 0
+             ? g_strdup_printf ("\"%s\": no cable of %s has more lanes", failures->text,
+                                machine->text)
+             : g_strdup_printf ("\"%s\" is no part of %s%s", failures->what, machine->text, meant);
+}
+
+/* Adds an open machine with each single part out behind those that are there.  seen: texts of
+ * machines, each of which is added once. */
+static gboolean
+add_failures (StudyPlan *plan, const StudyMachine *whole, const StudyFailures *failures,
+              GHashTable *seen, GError **error)
+{
+  g_auto (GStrv) parts = whole->machine->fabric != NULL
+                             ? topo_machine_parts (whole->machine, failures->what, failures->lanes)
+                             : g_new0 (char *, 1);
+  g_autofree char *problem = failures_problem (failures, whole, parts);
+  guint n_parts = g_strv_length (parts), n = choose_parts (failures, parts);
+
+  if (problem == NULL && plan->machines->len + n > MAX_INPUTS)
+    problem = g_strdup_printf ("more than %d machines; \"every K\" or \"sample N\" takes fewer",
+                               MAX_INPUTS);
+  if (problem != NULL) {
+    g_set_error_literal (error, STUDY_ERROR, STUDY_ERROR_INPUT, problem);
+    return study_plan_file_blame (plan->file, "machines", "failures", error);
+  }
+  for (guint at = 0; at < n; at++) {
+    g_autofree char *text = study_failure_machine (whole->text, parts[at], failures->lanes);
+    StudyMachine *machine;
+
+    if (g_hash_table_contains (seen, text))
+      continue;
+    machine = machine_copy (plan->file, whole);
+    machine->whole = whole;
+    g_free (machine->spec);
+    machine->spec =
+        topo_machine_spec_without (whole->machine, whole->spec, parts[at], failures->lanes);
+    g_free (machine->text);
+    machine->text = g_steal_pointer (&text);
+    g_hash_table_add (seen, machine->text);
+    g_ptr_array_add (plan->machines, machine);
+  }
+  g_ptr_array_add (plan->failures,
+                   g_strdup_printf ("%s on %s: %u of %u", failures->text, whole->text, n, n_parts));
+  return TRUE;
+}
+
+/* Opens the file's machines, and puts those with a part out behind each. */
+static gboolean
+open_machines (Resolve *resolve, GError **error)
+{
+  StudyPlan *plan = resolve->plan;
+  const GArray *failures = plan->file->failures;
+  gsize n_machines;
+  g_autofree gpointer *machines = g_ptr_array_steal (plan->machines, &n_machines);
+  gboolean good = TRUE;
+
+  for (gsize at = 0; at < n_machines; at++) {
+    StudyMachine *whole = machines[at];
+    g_autoptr (GHashTable) seen = g_hash_table_new (g_str_hash, g_str_equal);
+
+    g_ptr_array_add (plan->machines, whole);
+    if (!good)
+      continue;
+    g_ptr_array_add (resolve->paths, open_machine (whole));
+    for (guint which = 0; good && whole->machine != NULL && which < failures->len; which++)
+      good =
+          add_failures (plan, whole, &g_array_index (failures, StudyFailures, which), seen, error);
+    while (resolve->paths->len < plan->machines->len)
+      g_ptr_array_add (resolve->paths, NULL);
+    step_done (resolve);
+  }
+  return good;
+}
+
+/* Only the file's machines are kept. */
+static void
+close_machine (Resolve *resolve, guint at)
+{
+  StudyMachine *machine = g_ptr_array_index (resolve->plan->machines, at);
+  gpointer *paths = &g_ptr_array_index (resolve->paths, at);
+
+  if (machine->whole == NULL)
+    return;
+  g_clear_pointer ((RoutePaths **) paths, route_paths_free);
+  g_clear_pointer (&machine->machine, topo_machine_free);
 }
 
 /* --- Runs --- */
@@ -830,9 +990,12 @@ resolve_runs (Resolve *resolve, guint n_machines)
   g_autofree Pair *pairs = g_new (Pair, (gsize) n_traces * n_machines);
 
   for (guint machine = 0; machine < n_machines; machine++) {
-    const StudyMachine *on_machine = g_ptr_array_index (plan->machines, machine);
-    Pair *of_machine = &pairs[machine * n_traces];
+    StudyMachine *on_machine = g_ptr_array_index (plan->machines, machine);
+    Pair *of_machine = &pairs[(gsize) machine * n_traces];
+    guint n_before = plan->machines->len;
 
+    if (on_machine->whole != NULL)
+      g_ptr_array_index (resolve->paths, machine) = open_machine (on_machine);
     for (guint trace = 0; trace < n_traces; trace++)
       of_machine[trace] = pair_new (plan, g_ptr_array_index (plan->traces, trace), on_machine);
     for (guint trace = 0; trace < n_traces; trace++, step_done (resolve)) {
@@ -844,6 +1007,9 @@ resolve_runs (Resolve *resolve, guint n_machines)
       for (guint at = 0; at < mappings->len; at++)
         resolve_mapping (resolve, trace, machine, g_ptr_array_index (mappings, at), of_machine);
     }
+    close_machine (resolve, machine);
+    for (guint variant = n_before; variant < plan->machines->len; variant++)
+      close_machine (resolve, variant);
   }
   take_runs (plan, pairs, n_machines, TRUE);
   take_runs (plan, pairs, n_machines, FALSE);
@@ -885,7 +1051,8 @@ sort_out_unfit (Resolve *resolve)
       g_hash_table_insert (known, g_steal_pointer (&kind), unfit);
     }
     unfit->n_runs += run->role == STUDY_RUN_LISTED;
-    unfit->is_left_out = plan->file->skip_unfit && g_hash_table_contains (resolve->fitting, source);
+    unfit->is_left_out = plan->file->skip_unfit && machine->whole == NULL &&
+                         g_hash_table_contains (resolve->fitting, source);
     if (unfit->is_left_out)
       run_free (run);
     else
@@ -897,6 +1064,7 @@ gboolean
 study_plan_resolve (StudyPlan *plan, TraceProgress progress, void *data, GError **error)
 {
   guint n_traces = plan->traces->len, n_machines = plan->machines->len;
+  gboolean good;
   Resolve resolve = { .plan = plan,
                       .progress = progress,
                       .data = data,
@@ -925,14 +1093,19 @@ study_plan_resolve (StudyPlan *plan, TraceProgress progress, void *data, GError 
     }
     g_hash_table_insert (last, GUINT_TO_POINTER (trace->n_ranks), GUINT_TO_POINTER (at));
   }
-  for (guint at = 0; at < n_machines; at++, step_done (&resolve))
-    g_ptr_array_add (resolve.paths, open_machine (g_ptr_array_index (plan->machines, at)));
-  resolve_runs (&resolve, n_machines);
-  sort_out_unfit (&resolve);
+  good = open_machines (&resolve, error);
+  if (good) {
+    n_machines = plan->machines->len;
+    resolve.n_steps = resolve.done + n_traces * n_machines;
+    resolve_runs (&resolve, n_machines);
+    sort_out_unfit (&resolve);
+  }
   g_hash_table_unref (resolve.fitting);
   g_hash_table_unref (resolve.unfit);
   g_free (resolve.same_ranks);
   g_ptr_array_unref (resolve.paths);
+  if (!good)
+    return FALSE;
   for (guint run = 0; run < plan->runs->len; run++)
     plan->n_listed +=
         ((const StudyPlanRun *) g_ptr_array_index (plan->runs, run))->role == STUDY_RUN_LISTED;
@@ -973,7 +1146,7 @@ study_plan_add_machine (StudyPlan *plan, const char *text, const TopoMachine *ma
 
   added->text = g_strdup (text);
   added->spec = g_strdup (machine->spec);
-  added->ranks_per_node = added->pattern = G_MININT;
+  added->asked_ranks_per_node = added->pattern = G_MININT;
   added->shares = TRUE;
   take_machine (added, g_memdup2 (machine, sizeof *machine));
   g_ptr_array_add (plan->machines, added);

@@ -8,7 +8,8 @@
  *   [traces]    trace = ...;...     paths (from the file's folder) or gen: specs;
  *               trace-ranks, allow-lossy, from-region, compute-scale (a list)
  *   [machines]  machine = ...;...   specs; ranks-per-node (a list), cores,
- *               pattern (a list), set = group.key=value;...
+ *               pattern (a list), set = group.key=value;..., failures = WHAT [LANESx]
+ *               [every K | sample N [seed S]];...: each machine again with one part out
  *   [mappings]  mapping = ...;...   whatever --mapping takes, recipes included, or
  *               default; family = sc13;..., file = FILE (a mapping per line),
  *               skip-unfit
@@ -36,23 +37,30 @@ typedef struct {
   GError *error;
 } StudyTrace;
 
-typedef struct {
+typedef struct StudyMachine StudyMachine;
+struct StudyMachine {
   char *text; /* spec and changed settings: the name in rows */
   char *spec, *cores;
   char **settings;
-  int ranks_per_node, pattern; /* G_MININT: not given */
-  int *binding;                /* private */
+  int asked_ranks_per_node, pattern; /* G_MININT: not given */
+  int *binding;                      /* private */
   /* Some runs of a fabric need it otherwise, and have a machine of their own that
    * study_plan_resolve() adds behind the file's: those of a rankfile, which takes any
    * core, and those with deterministic routing on switches that are adaptive. */
   gboolean all_cores, not_adaptive;
-  gboolean shares;      /* everything but its parameters with a machine of somebody else */
+  gboolean shares; /* everything but its parameters with a machine of somebody else */
+  /* The machine that this one is with a single part out; NULL: it is whole.  study_plan_resolve() adds
+   * those with a part out behind each machine of the file.  There may be thousands, so that
+   * they are not kept: study_plan_open_machine() makes them again. */
+  const StudyMachine *whole;
   TopoMachine *machine; /* after study_plan_resolve(); NULL and .error when there is none */
-  char *hash;           /* study_machine_hash() */
-  char *machine_text;   /* study_machine_text() */
-  uint32_t n_links;
+  /* Of it. */
+  char *hash;         /* study_machine_hash() */
+  char *machine_text; /* study_machine_text() */
+  uint32_t ranks_per_node, n_nodes, n_links;
+  uint64_t payload_bytes; /* of the longest packet */
   GError *error;
-} StudyMachine;
+};
 
 /* What a run is made for. */
 typedef enum {
@@ -87,7 +95,8 @@ struct StudyPlanRun {
 typedef struct {
   char *mapping, *machine, *problem;
   guint n_runs;
-  gboolean is_left_out; /* the study wants it so, and the mapping fits elsewhere */
+  gboolean is_left_out; /* the study wants it so, and the mapping fits elsewhere; never where a part
+                         * is out, which may be the reason */
 } StudyUnfit;
 
 typedef struct StudyPlanFile StudyPlanFile;
@@ -101,6 +110,7 @@ typedef struct {
   guint n_listed;      /* of them, the first ones: what the study asks for */
   gboolean is_raced;   /* to be set before: the others, which screen mappings, are added */
   GPtrArray *unfit;    /* (element-type StudyUnfit) likewise, in the order of the runs */
+  GPtrArray *failures; /* (element-type utf8) likewise: which parts are out one at a time */
   gboolean keep_links, keep_ranks, keep_path;
   StudyPlanFile *file; /* private */
 } StudyPlan;
@@ -141,8 +151,12 @@ guint study_plan_add_run (StudyPlan *plan, const StudyPlanRun *pattern, const To
 /* The row of a run with everything that went in, status failed, the problem as error. */
 StudyRow *study_plan_row (const StudyPlan *plan, guint run);
 
-/* The mapping of a run, made again; NULL and *error when that is not possible. */
-TopoMapping *study_plan_mapping (const StudyPlan *plan, guint run, GError **error);
+/* A machine of the plan, made again from its files as they are now; the caller frees it. */
+TopoMachine *study_plan_open_machine (const StudyMachine *machine, GError **error);
+
+/* The mapping of a run on its machine, made again; NULL and *error when that is not possible. */
+TopoMapping *
+study_plan_mapping (const StudyPlan *plan, guint run, const TopoMachine *machine, GError **error);
 
 /* [SimNetworkKind] "packet" ..., [RoutePolicy] "default" ...: as rows and options name them;
  * NULL at the end. */

@@ -292,7 +292,7 @@ static const char *const groups[] = { "study", "traces", "machines", "mappings",
 static const char *const keys_of_group[][11] = {
   { "name", "store" },
   { "trace", "trace-ranks", "allow-lossy", "from-region", "compute-scale" },
-  { "machine", "ranks-per-node", "cores", "pattern", "set" },
+  { "machine", "ranks-per-node", "cores", "pattern", "set", "failures" },
   { "mapping", "family", "file", "skip-unfit" },
   { "network", "routing", "shrink", "repetitions", "replicas", "jitter", "seed", "keep-links",
     "keep-ranks", "keep-path" },
@@ -480,6 +480,81 @@ read_traces (StudyPlanFile *file, GError **error)
   return TRUE;
 }
 
+/* --- Failures: WHAT [LANESx] [every K | sample N [seed S]] --- */
+
+static void
+failures_clear (gpointer data)
+{
+  StudyFailures *failures = data;
+
+  g_free (failures->text);
+  g_free (failures->what);
+}
+
+/* The number behind `word`, which is the last word but one of the n: then both are taken away.  FALSE:
+ * the number is not within lowest .. G_MAXUINT32. */
+static gboolean
+take_number (char **words, guint *n, const char *word, guint64 lowest, guint64 *number)
+{
+  if (*n < 3 || strcmp (words[*n - 2], word) != 0)
+    return TRUE;
+  *n -= 2;
+  return g_ascii_string_to_unsigned (words[*n + 1], 10, lowest, G_MAXUINT32, number, NULL);
+}
+
+/* Names of parts may have blanks, so words are taken from the end. */
+static gboolean
+failures_parse (const char *text, StudyFailures *failures)
+{
+  g_auto (GStrv) words = g_strsplit_set (text, " \t", -1);
+  guint n = 0;
+  guint64 seed = G_MAXUINT64;
+
+  for (guint at = 0; words[at] != NULL; at++)
+    if (*words[at] != '\0')
+      words[n++] = words[at];
+    else
+      g_free (words[at]);
+  words[n] = NULL;
+  if (!take_number (words, &n, "seed", 0, &seed) ||
+      !take_number (words, &n, "sample", 1, &failures->sample) ||
+      (seed != G_MAXUINT64 && failures->sample == 0) ||
+      !take_number (words, &n, "every", 1, &failures->every) ||
+      (failures->every > 0 && failures->sample > 0))
+    return FALSE;
+  failures->seed = seed != G_MAXUINT64 ? seed : 0;
+  if (n > 1 && strlen (words[n - 1]) == 2 && strchr ("1248", words[n - 1][0]) != NULL &&
+      words[n - 1][1] == 'x')
+    failures->lanes = (uint32_t) (words[--n][0] - '0');
+  for (guint at = n; words[at] != NULL; at++)
+    g_clear_pointer (&words[at], g_free);
+  failures->what = g_strjoinv (" ", words);
+  return failures->lanes == 0 || strcmp (failures->what, "cables") == 0 ||
+         strchr (failures->what, ':') != NULL;
+}
+
+static gboolean
+read_failures (StudyPlanFile *file, GError **error)
+{
+  g_auto (GStrv) list = NULL;
+
+  if (!get_list (file, "machines", "failures", &list, error))
+    return FALSE;
+  for (char **text = list; *text != NULL; text++) {
+    StudyFailures failures = { .text = g_strdup (*text) };
+    gboolean good = failures_parse (*text, &failures);
+
+    g_array_append_val (file->failures, failures);
+    if (!good)
+      return refuse (file, "machines", "failures", error,
+                     "expected cables, switches, nodes or a pattern of names, then, of cables, a "
+                     "width such as 1x, then \"every K\" or \"sample N\" or \"sample N seed S\", "
+                     "found \"%s\"",
+                     *text);
+  }
+  return TRUE;
+}
+
 /* The listed mappings, those of the file, or the default; families are read besides. */
 static gboolean
 read_mappings (StudyPlanFile *file, GError **error)
@@ -535,6 +610,8 @@ study_plan_file_load (const char *path, GError **error)
   file->networks = g_array_new (FALSE, FALSE, sizeof (int));
   file->routings = g_array_new (FALSE, FALSE, sizeof (int));
   file->shrinks = g_array_new (FALSE, FALSE, sizeof (SimShrink));
+  file->failures = g_array_new (FALSE, FALSE, sizeof (StudyFailures));
+  g_array_set_clear_func (file->failures, failures_clear);
   file->values.all = g_array_new (FALSE, TRUE, sizeof (StudyValue));
   g_array_set_clear_func (file->values.all, value_clear);
   file->keys = topo_keyfile_load (path, error);
@@ -563,7 +640,8 @@ study_plan_file_load (const char *path, GError **error)
       !get_list (file, "machines", "set", &file->settings, error) ||
       !get_integers (file, "machines", "ranks-per-node", TOPO_MAX_RANKS_PER_NODE,
                      file->ranks_per_node, error) ||
-      !get_integers (file, "machines", "pattern", G_MAXINT, file->patterns, error))
+      !get_integers (file, "machines", "pattern", G_MAXINT, file->patterns, error) ||
+      !read_failures (file, error))
     return NULL;
 
   if (!read_mappings (file, error))
@@ -601,6 +679,7 @@ study_plan_file_free (StudyPlanFile *file)
   g_strfreev (file->mappings);
   g_strfreev (file->families);
   g_array_unref (file->compute_scales);
+  g_clear_pointer (&file->failures, g_array_unref);
   g_array_unref (file->ranks_per_node);
   g_array_unref (file->patterns);
   g_array_unref (file->networks);

@@ -7,6 +7,15 @@
 
 #include <glib.h>
 
+/* The parts that are out one at a time: cables between switches, switches, nodes, or those whose
+ * names match a pattern (topo_machine_parts()). */
+typedef struct {
+  char *text; /* as in the file */
+  char *what;
+  uint32_t lanes;              /* the cables are degraded to so many; 0: the parts are out */
+  guint64 every, sample, seed; /* every K-th, or so many by lot; 0: all */
+} StudyFailures;
+
 /* A binding says which value each name has, as its index; -1 for the names that a
  * text does not have. */
 
@@ -36,6 +45,7 @@ struct StudyPlanFile {
   GArray *patterns;
   char *cores;
   char **settings;
+  GArray *failures; /* (element-type StudyFailures) */
   char **mappings, **families;
   gboolean skip_unfit;
   GArray *networks; /* (element-type int) SimNetworkKind */

@@ -34,6 +34,14 @@ run_at (const StudyPlan *plan, guint at)
   return g_ptr_array_index (plan->runs, at);
 }
 
+static const TopoMachine *
+machine_of (const StudyPlan *plan, guint at)
+{
+  const StudyMachine *machine = g_ptr_array_index (plan->machines, run_at (plan, at)->machine);
+
+  return machine->machine;
+}
+
 #define HALO "gen:halo2d:iterations=2,grid=4x4"
 #define LONG "gen:halo2d:iterations=2,grid=2x8"
 #define RING "gen:ring:iterations=1,ranks="
@@ -175,6 +183,182 @@ test_keys_are_those_of_runs (void)
     key = key_of_run (HALO, machine, NULL, &options);
     g_assert_cmpstr (run->key, ==, key);
     g_assert_null (run->problem);
+  }
+}
+
+/* --- Failures --- */
+
+/* Leaves have nodes at ports 1 and 2, a cable to each spine at 3 and 4. */
+#define SMALL "fattree:2x2:2"
+
+/* The names of the machines of all runs, which have one mapping, between "; ". */
+static char *
+machines_of (const StudyPlan *plan)
+{
+  GString *names = g_string_new (NULL);
+
+  for (guint at = 0; at < plan->runs->len; at++) {
+    const StudyMachine *machine = g_ptr_array_index (plan->machines, run_at (plan, at)->machine);
+
+    g_string_append_printf (names, "%s%s", at > 0 ? "; " : "", machine->text);
+  }
+  return g_string_free (names, FALSE);
+}
+
+static StudyPlan *
+plan_without (const char *machine, const char *failures)
+{
+  g_autofree char *text = g_strdup_printf ("[traces]\ntrace = " RING "2\n[machines]\n"
+                                           "machine = %s\nfailures = %s\n[runs]\nnetwork = load\n",
+                                           machine, failures);
+
+  return fixture_plan (folder, text);
+}
+
+static void
+test_failures (void)
+{
+#define LESS(part) SMALL " failed=" part
+  static const struct {
+    const char *machine, *failures, *machines, *line;
+  } cases[] = {
+    { SMALL, "cables",
+      SMALL "; " LESS ("leaf0:3") "; " LESS ("leaf0:4") "; " LESS ("leaf1:3") "; " LESS ("leaf1:4"),
+      "cables on " SMALL ": 4 of 4" },
+    { SMALL, "cables every 2", SMALL "; " LESS ("leaf0:3") "; " LESS ("leaf1:3"),
+      "cables every 2 on " SMALL ": 2 of 4" },
+    { SMALL, "cables sample 9",
+      SMALL "; " LESS ("leaf0:3") "; " LESS ("leaf0:4") "; " LESS ("leaf1:3") "; " LESS ("leaf1:4"),
+      "cables sample 9 on " SMALL ": 4 of 4" },
+    { SMALL, "switches",
+      SMALL "; " LESS ("leaf0") "; " LESS ("leaf1") "; " LESS ("spine0") "; " LESS ("spine1"),
+      "switches on " SMALL ": 4 of 4" },
+    { SMALL, "nodes",
+      SMALL "; " LESS ("node0") "; " LESS ("node1") "; " LESS ("node2") "; " LESS ("node3"),
+      "nodes on " SMALL ": 4 of 4" },
+    /* The end that matches names the cable; a part is out once. */
+    { SMALL, "spine*;  spine1:? ;spine1",
+      SMALL "; " LESS ("spine0") "; " LESS ("spine1") "; " LESS ("spine1:1") "; " LESS ("spine1:2"),
+      "spine* on " SMALL ": 2 of 2" },
+    { SMALL, "leaf?:3 1x", SMALL "; " SMALL " degraded=leaf0:3 1x; " SMALL " degraded=leaf1:3 1x",
+      "leaf?:3 1x on " SMALL ": 2 of 2" },
+    /* What is out already stays out. */
+    { SMALL ",failed=spine1,routes=updn", "cables",
+      SMALL ",failed=spine1,routes=updn; " SMALL ",failed=spine1,routes=updn failed=leaf0:3; " SMALL
+            ",failed=spine1,routes=updn failed=leaf1:3",
+      "cables on " SMALL ",failed=spine1,routes=updn: 2 of 2" },
+    /* Cables with no more lanes are not degraded. */
+    { SMALL ",degraded=leaf0:3 1x", "cables 1x sample 3 seed 5",
+      SMALL ",degraded=leaf0:3 1x; " SMALL ",degraded=leaf0:3 1x degraded=leaf0:4 1x; " SMALL
+            ",degraded=leaf0:3 1x degraded=leaf1:3 1x; " SMALL
+            ",degraded=leaf0:3 1x degraded=leaf1:4 1x",
+      "cables 1x sample 3 seed 5 on " SMALL ",degraded=leaf0:3 1x: 3 of 3" },
+  };
+
+  for (gsize at = 0; at < G_N_ELEMENTS (cases); at++) {
+    g_autoptr (StudyPlan) plan = plan_without (cases[at].machine, cases[at].failures);
+    g_autofree char *found = machines_of (plan);
+
+    g_test_message ("%s", cases[at].failures);
+    g_assert_cmpstr (found, ==, cases[at].machines);
+    g_assert_cmpstr (g_ptr_array_index (plan->failures, 0), ==, cases[at].line);
+  }
+}
+
+/* A run is that on a machine whose spec has the part, so that `simulate` makes it again. */
+static void
+test_failures_are_machines (void)
+{
+  static const char *const specs[] = { SMALL ",failed=spine1", SMALL ",failed=spine1+leaf0:3",
+                                       SMALL ",failed=spine1,degraded=leaf1:3 2x" };
+  g_autoptr (StudyPlan) plan = plan_without (SMALL ",failed=spine1", "leaf0:3;leaf1:3 2x");
+
+  fixture_write (folder, "m.conf", "[machine]\nspec = " SMALL "\nfailed = spine1\n");
+  for (int of_file = 0; of_file < 2; of_file++) {
+    g_assert_cmpuint (plan->runs->len, ==, 3);
+    for (guint at = 0; at < 3; at++) {
+      const SimRunOptions options = { .network = SIM_NETWORK_LOAD, .compute_scale = 1 };
+      g_autoptr (GError) error = NULL;
+      g_autoptr (TopoMachine) machine = topo_machine_new (specs[at], &error);
+      g_autofree char *key = NULL;
+      g_autoptr (StudyRow) row = study_plan_row (plan, at);
+
+      g_assert_no_error (error);
+      key = key_of_run (RING "2", machine, NULL, &options);
+      g_assert_cmpstr (run_at (plan, at)->key, ==, key);
+      g_assert_cmpuint (row->nodes, ==, 4);
+    }
+    study_plan_free (plan);
+    plan = plan_without ("m.conf", "leaf0:3;leaf1:3 2x");
+  }
+}
+
+/* The same lot every time, in the order of the fabric; another seed, another lot. */
+static void
+test_samples_of_failures (void)
+{
+  g_autoptr (StudyPlan) plan = plan_without ("fattree:8x8", "cables sample 5 seed 1");
+  g_autoptr (StudyPlan) again = plan_without ("fattree:8x8", "cables sample 5 seed 1");
+  g_autoptr (StudyPlan) other = plan_without ("fattree:8x8", "cables sample 5");
+  g_autoptr (StudyPlan) all = plan_without ("fattree:8x8", "cables");
+  g_autofree char *names = machines_of (plan), *names_again = machines_of (again),
+                  *names_of_other = machines_of (other), *names_of_all = machines_of (all);
+  g_auto (GStrv) list = g_strsplit (names, "; ", -1);
+  const char *from = names_of_all;
+
+  g_assert_cmpuint (plan->runs->len, ==, 6);
+  g_assert_cmpuint (all->runs->len, ==, 65);
+  g_assert_cmpstr (names, ==, names_again);
+  g_assert_cmpstr (names, !=, names_of_other);
+  for (guint at = 0; list[at] != NULL; at++) {
+    from = strstr (from, list[at]);
+    g_assert_nonnull (from);
+  }
+}
+
+/* A job that does not run is what the study is to find, whatever the file leaves out. */
+static void
+test_unfit_by_failures (void)
+{
+  g_autoptr (StudyPlan) plan =
+      fixture_plan (folder, "[traces]\ntrace = " RING "4\n[machines]\nmachine = " SMALL
+                            "\nfailures = leaf0;leaf1:2\n"
+                            "[mappings]\nskip-unfit = true\n[runs]\nnetwork = load\n");
+
+  g_assert_cmpuint (plan->runs->len, ==, 3);
+  g_assert_cmpstr (run_at (plan, 0)->problem, ==, NULL);
+  for (guint at = 0; at < 3; at++)
+    g_assert_cmpstr (run_at (plan, at)->mapping, ==, "AT");
+  g_assert_nonnull (strstr (run_at (plan, 1)->problem, "places for 1 to 2"));
+  g_assert_nonnull (strstr (run_at (plan, 2)->problem, "it is the only cable of node3"));
+  g_assert_cmpuint (plan->unfit->len, ==, 1);
+  g_assert_false (((const StudyUnfit *) g_ptr_array_index (plan->unfit, 0))->is_left_out);
+}
+
+static void
+test_wrong_failures (void)
+{
+  static const char *const cases[][3] = {
+    { "torus:4", "cables", "torus:4 is a torus" },
+    { SMALL, "cable", "\"cable\" is no part of " SMALL "; did you mean cables?" },
+    { SMALL, "leaf9:*", "\"leaf9:*\" is no part of" },
+    { SMALL, "cables 8x", "\"cables 8x\": no cable of " SMALL " has more lanes" },
+  };
+
+  for (gsize at = 0; at < G_N_ELEMENTS (cases); at++) {
+    g_autoptr (GError) error = NULL;
+    g_autoptr (StudyPlan) plan = NULL;
+    g_autofree char *text = g_strdup_printf ("[traces]\ntrace = " RING "2\n[machines]\n"
+                                             "machine = %s\nfailures = %s\n",
+                                             cases[at][0], cases[at][1]);
+
+    fixture_write (folder, "a.study", text);
+    plan = study_plan_load (path, &error);
+    g_assert_no_error (error);
+    g_assert_false (study_plan_resolve (plan, NULL, NULL, &error));
+    g_test_message ("%s", error->message);
+    g_assert_nonnull (strstr (error->message, "a.study:5: machines.failures: "));
+    g_assert_nonnull (strstr (error->message, cases[at][2]));
   }
 }
 
@@ -331,7 +515,7 @@ test_names_and_mappings (void)
 
   g_assert_cmpstr (plan->name, ==, "demo");
   g_assert_true (g_str_has_suffix (plan->store_path, "/kept.store"));
-  mapping = study_plan_mapping (plan, 1, &error);
+  mapping = study_plan_mapping (plan, 1, machine_of (plan, 1), &error);
   g_assert_no_error (error);
   g_assert_cmpuint (mapping->node[1], ==, 2);
   study_plan_free (plan);
@@ -339,7 +523,7 @@ test_names_and_mappings (void)
       fixture_plan (folder, "[traces]\ntrace = gen:ring:ranks=4\n[machines]\nmachine = torus:2\n");
   g_assert_cmpstr (plan->name, ==, "a");
   g_assert_true (g_str_has_suffix (plan->store_path, "/a.store"));
-  g_assert_null (study_plan_mapping (plan, 0, &error));
+  g_assert_null (study_plan_mapping (plan, 0, machine_of (plan, 0), &error));
   g_assert_nonnull (strstr (error->message, "4 ranks"));
 }
 
@@ -391,6 +575,15 @@ test_bad_files (void)
     { GOOD "[size]\nvalues = 1;2\n", ":6: size.values: no trace, machine or mapping names {size}" },
     { GOOD "[size]\nvalues = ;\n", "size.values: is empty" },
     { GOOD "[seed]\nvalues = 1\n", "set runs.seed" },
+#define FAILURES "[traces]\ntrace = t\n[machines]\nmachine = m\nfailures = "
+    { FAILURES "cables every 0\n", ":5: machines.failures: expected cables, switches, nodes" },
+    { FAILURES "cables every x\n", "found \"cables every x\"" },
+    { FAILURES "cables; cables sample -1\n", "found \"cables sample -1\"" },
+    { FAILURES "cables seed 4\n", "found \"cables seed 4\"" },
+    { FAILURES "cables sample 4 seed 1.5\n", "machines.failures" },
+    { FAILURES "cables every 2 sample 4\n", "machines.failures" },
+    { FAILURES "switches 1x\n", "found \"switches 1x\"" },
+    { FAILURES "cables sample 99999999999\n", "machines.failures" },
     { GOOD "[size]\nvalues = 1\nmore = 2\n", "unknown key \"more\" in [size]" },
     { GOOD "[mappings]\nfile = nowhere\n", ":6: mappings.file: " },
     /* Two bad escapes are one error. */
@@ -435,6 +628,11 @@ main (int argc, char **argv)
   ADD ("/plan/runs", test_runs);
   ADD ("/plan/families-and-files", test_families_and_files);
   ADD ("/plan/keys-are-those-of-runs", test_keys_are_those_of_runs);
+  ADD ("/plan/failures", test_failures);
+  ADD ("/plan/failures-are-machines", test_failures_are_machines);
+  ADD ("/plan/samples-of-failures", test_samples_of_failures);
+  ADD ("/plan/unfit-by-failures", test_unfit_by_failures);
+  ADD ("/plan/wrong-failures", test_wrong_failures);
   ADD ("/plan/variants-of-machines", test_variants_of_machines);
   ADD ("/plan/problems", test_problems);
   ADD ("/plan/unfit", test_unfit);

@@ -5,7 +5,7 @@
  * A trace is read lazily and a map file at every run: they may have been edited since
  * the plan was resolved.  So the key of a run is computed again from the inputs that are
  * really used, and the files of a trace are checked again after the run.  Machines are
- * the plan's own. */
+ * the plan's own, but for those with a part out, which are opened again. */
 #include "study/session/execute.h"
 
 #include "sim/run.h"
@@ -24,6 +24,7 @@ struct StudyBench {
   Trace *trace;      /* NULL: none is open */
   guint machine_index;
   RoutePaths *paths;   /* likewise */
+  TopoMachine *opened; /* whose they are; NULL: the plan has the machine */
   SimTraffic *traffic; /* of both; NULL: not known, or too much of it */
   gboolean traffic_tried;
   GHashTable *known; /* set of utf8, hashes of the mappings that the master has */
@@ -46,14 +47,21 @@ drop_traffic (StudyBench *bench)
   bench->traffic_tried = FALSE;
 }
 
+static void
+drop_machine (StudyBench *bench)
+{
+  drop_traffic (bench);
+  g_clear_pointer (&bench->paths, route_paths_free);
+  g_clear_pointer (&bench->opened, topo_machine_free);
+}
+
 void
 study_bench_free (StudyBench *bench)
 {
   if (bench == NULL)
     return;
-  drop_traffic (bench);
+  drop_machine (bench);
   g_clear_pointer (&bench->trace, trace_free);
-  g_clear_pointer (&bench->paths, route_paths_free);
   g_hash_table_unref (bench->known);
   g_free (bench);
 }
@@ -83,9 +91,11 @@ open_inputs (StudyBench *bench, const StudyPlanRun *run, GError **error)
   if (bench->trace == NULL)
     return FALSE;
   if (bench->paths == NULL || bench->machine_index != run->machine) {
-    drop_traffic (bench);
-    g_clear_pointer (&bench->paths, route_paths_free);
-    bench->paths = route_paths_new (machine->machine, error);
+    drop_machine (bench);
+    if (machine->machine == NULL && !(bench->opened = study_plan_open_machine (machine, error)))
+      return FALSE;
+    bench->paths =
+        route_paths_new (machine->machine != NULL ? machine->machine : bench->opened, error);
     bench->machine_index = run->machine;
   }
   return bench->paths != NULL;
@@ -119,7 +129,7 @@ prepare (Job *job, guint run, GError **error)
 
   if (!open_inputs (bench, job->asked, error))
     return FALSE;
-  job->mapping = study_plan_mapping (bench->plan, run, error);
+  job->mapping = study_plan_mapping (bench->plan, run, bench->paths->machine, error);
   job->options = (SimRunOptions){ .trace_path = trace_path (bench->trace),
                                   .network = job->asked->network,
                                   .policy = job->asked->policy,

@@ -380,13 +380,10 @@ is_cheap (const StudyRacing *racing, guint run, const StudyRow *row)
 {
   const StudyMachine *machine =
       g_ptr_array_index (racing->plan->machines, run_at (racing, run)->machine);
-  const TopoParameters *parameters = &machine->machine->parameters;
-  double payload_bytes =
-      (double) (machine->machine->fabric != NULL ? parameters->ib.mtu_bytes
-                                                 : parameters->packet.payload_bytes);
 
   return row->shrink_factor > 1 &&
-         2 * (double) row->packet_hops * payload_bytes <= row->features[SIM_FEATURE_HOP_BYTES];
+         2 * (double) row->packet_hops * (double) machine->payload_bytes <=
+             row->features[SIM_FEATURE_HOP_BYTES];
 }
 
 void

@@ -567,11 +567,10 @@ typedef struct {
 } Estimation;
 
 static char *
-case_name (const StudyRow *row)
+case_name (const StudyRow *row, const char *machine_hash)
 {
   return g_strdup_printf ("%s %s %s %s", row->trace_hash != NULL ? row->trace_hash : "",
-                          row->machine_hash != NULL ? row->machine_hash : "", row->network,
-                          row->shrink);
+                          machine_hash != NULL ? machine_hash : "", row->network, row->shrink);
 }
 
 /* The times of the runs in the store. */
@@ -588,7 +587,7 @@ read_times (Estimation *it, const StudySessionOptions *options, GError **error)
   rows = store != NULL ? study_store_rows (store, FALSE, error) : NULL;
   for (guint i = 0; rows != NULL && i < rows->len; i++) {
     const StudyRow *row = g_ptr_array_index (rows, i);
-    g_autofree char *name = case_name (row);
+    g_autofree char *name = case_name (row, row->machine_hash);
     Sum *sum = g_hash_table_lookup (it->cases, name);
 
     if (row->status != STUDY_DONE)
@@ -608,13 +607,16 @@ read_times (Estimation *it, const StudySessionOptions *options, GError **error)
   return rows != NULL;
 }
 
-/* By the other runs of its case, else by a load run of the case, of which flow runs know nothing. */
+/* By the other runs of its case, else by a load run of the case, of which flow runs know nothing.  With
+ * a single part out a machine takes as long as the whole one. */
 static void
 estimate_run (Estimation *it, guint run)
 {
   const StudyPlanRun *asked = run_at (it->plan, run);
   g_autoptr (StudyRow) row = study_plan_row (it->plan, run);
-  g_autofree char *name = case_name (row);
+  const StudyMachine *machine = g_ptr_array_index (it->plan->machines, asked->machine);
+  g_autofree char *name =
+      case_name (row, machine->whole != NULL ? machine->whole->hash : row->machine_hash);
   const Sum *known = g_hash_table_lookup (it->cases, name);
   double rate = it->packet_s > 0 ? it->packet_hops / it->packet_s : STUDY_ESTIMATE_HOPS_PER_S;
   StudyBenchSize *size;
