@@ -56,6 +56,22 @@ Ca 1 "H-0000000000000020" # "beta HCA-1"
 END
 "$hopcast" simulate gen:ring:ranks=2 --machine fabric:a-fabric-with-a-long-name-of-its-own.net -q \
   --report long.html >/dev/null 2>err || not_ok "one run on a long name" "$(cat err)"
+cat >failures.study <<'END'
+[traces]
+trace = gen:alltoall:ranks=16,bytes=4K,iterations=1
+[machines]
+machine = fattree:4x4:2
+failures = cables every 2; cables 1x sample 3; leaf0
+[mappings]
+mapping = default;random(1)
+END
+"$hopcast" study run failures.study -q 2>err
+"$hopcast" report failures.study -o failures.html || not_ok "a study of failures" "$(cat err)"
+# One case, not one for each part, and the parts of both mappings, each with two kinds of faults.
+same "failures are no cases" "1 4" "$(sed -n 's/.*id="data">//p' failures.html | sed 's/<.script>.*//' |
+  /usr/bin/python3 -c 'import json, sys; data = json.load (sys.stdin); print (len (data["cases"]), len (data["failures"]))')"
+grep -q '<tr><td>leaf0<td><td>16 ranks: ' failures.html
+verdict $? "failures without scripts" "$(grep -c 'Single failures' failures.html)"
 if grep -q -i -E '(src|href) *= *["'\'']?(https?:)?//' ./*.html; then
   not_ok "nothing from elsewhere" "$(grep -l -i -E '(src|href) *= *.?(https?:)?//' ./*.html)"
 else
@@ -100,6 +116,7 @@ used few.html 50
 used one.html 8
 used load.html 8
 used long.html 8
+used failures.html 15
 
 # The policy is alive: a script that was changed after the page was made does not run.
 sed 's/^function selfTest/function  selfTest/; s/^async function selfTest/async  function selfTest/' many.html >changed.html

@@ -4,6 +4,7 @@
 #include "study/report/report.h"
 
 #include "base/decimal.h"
+#include "study/failures.h"
 #include "study/ranking.h"
 #include "study/store/row_fields.h"
 #include "study/study_error.h"
@@ -21,6 +22,7 @@ typedef struct {
   guint top;               /* mappings of each case whose links and ranks are in the page, besides
                                 the default one and the worst */
   GPtrArray *rows;         /* (element-type StudyRow), in their order */
+  GPtrArray *failures;     /* (element-type StudyFailureCase) of rows */
   StudyMachineReader *reader; /* of the store; NULL: one run */
   /* Of one run. */
   const TopoMachine *machine;
@@ -540,6 +542,46 @@ add_case (GString *json, Report *report, const StudyCase *study_case, Inputs *in
   return TRUE;
 }
 
+/* Parts as [name, slow-down, error], the worst first. */
+static void
+add_failures (GString *json, const GPtrArray *cases)
+{
+  add_member (json, "failures");
+  g_string_append_c (json, '[');
+  for (guint i = 0; i < cases->len; i++) {
+    const StudyFailureCase *it = g_ptr_array_index (cases, i);
+
+    add_comma (json);
+    g_string_append_c (json, '{');
+    add_string_member (json, "case", it->name);
+    add_string_member (json, "mapping", it->row->mapping);
+    add_string_member (json, "fault", it->fault);
+    add_string_member (json, "column", it->column);
+    add_number_member (json, "value", it->whole.value);
+    add_number_member (json, "failed", it->n_failed);
+    add_number_member (json, "slowed", it->n_slowed);
+    add_number_member (json, "median", it->median);
+    add_number_member (json, "worst", it->worst);
+    add_string_member (json, "worst_part", it->worst_part);
+    add_member (json, "parts");
+    g_string_append_c (json, '[');
+    for (guint at = 0; at < it->failures->len; at++) {
+      const StudyFailure *failure = &g_array_index (it->failures, StudyFailure, at);
+
+      add_comma (json);
+      g_string_append_c (json, '[');
+      add_string (json, failure->part);
+      g_string_append_c (json, ',');
+      add_number (json, failure->slow_down);
+      g_string_append_c (json, ',');
+      add_string (json, failure->has_failed ? failure->row->error : NULL);
+      g_string_append_c (json, ']');
+    }
+    g_string_append (json, "]}");
+  }
+  g_string_append_c (json, ']');
+}
+
 static gboolean
 add_traces (GString *json, Report *report, const Inputs *inputs, GError **error)
 {
@@ -623,6 +665,7 @@ report_data (Report *report, const GPtrArray *cases, GError **error)
   for (guint i = 0; ok && i < cases->len; i++)
     ok = add_case (json, report, g_ptr_array_index (cases, i), &inputs, error);
   g_string_append_c (json, ']');
+  add_failures (json, report->failures);
   ok = ok && add_traces (json, report, &inputs, error);
   /* A fabric's files may have changed since: the rows are shown all the same. */
   add_member (json, "machines");
@@ -707,30 +750,10 @@ add_advice (GString *html, const GPtrArray *lines)
   g_string_append (html, "</section>\n");
 }
 
-/* Nothing is written when there is an error. */
-static gboolean
-write_page (FILE *out, Report *report, GError **error)
+/* The rankings, and what single failures cost, as plain tables. */
+static void
+add_tables (GString *tables, const GPtrArray *cases, const GPtrArray *failures)
 {
-  g_autoptr (GPtrArray) cases =
-      study_cases_new (report->rows, NULL, STUDY_TIE, find_machine, report, error);
-  g_autoptr (GString) data = cases ? report_data (report, cases, error) : NULL;
-  g_autoptr (GString) policy = g_string_new ("default-src 'none'; script-src");
-  g_autoptr (GString) tables = g_string_new (NULL), advice = g_string_new (NULL);
-  g_autofree char *title = NULL;
-  const char *at = frame_text, *mark;
-
-  if (!data)
-    return FALSE;
-  title = html_escape (report->title);
-  append_hash (policy, vendor_text);
-  append_hash (policy, script_text);
-  g_string_append (policy, "; style-src");
-  append_hash (policy, style_text);
-  g_string_append (policy, "; base-uri 'none'; form-action 'none'");
-
-  add_advice (advice, report->advice);
-
-  /* For a browser that runs no scripts: the rankings as plain tables. */
   for (guint i = 0; i < cases->len; i++) {
     const StudyCase *study_case = g_ptr_array_index (cases, i);
     g_autofree char *name = html_escape (study_case->name);
@@ -752,6 +775,71 @@ write_page (FILE *out, Report *report, GError **error)
     }
     g_string_append (tables, "</table>\n");
   }
+  for (guint i = 0; i < failures->len; i++) {
+    const StudyFailureCase *it = g_ptr_array_index (failures, i);
+    g_autofree char *name = html_escape (it->name);
+    g_autofree char *mapping = html_escape (it->row->mapping);
+
+    g_string_append_printf (tables,
+                            "<table><caption>Single failures (%s): %s, %s</caption>\n"
+                            "<tr><th>part<th>slow-down<th>error</tr>\n",
+                            it->fault, name, mapping);
+    for (guint at = 0; at < it->failures->len; at++) {
+      const StudyFailure *failure = &g_array_index (it->failures, StudyFailure, at);
+      g_autofree char *part = html_escape (failure->part);
+
+      g_string_append_printf (tables, "<tr><td>%s<td>", part);
+      if (isfinite (failure->slow_down))
+        g_string_append_printf (tables, "%+.2f %%", 100 * failure->slow_down);
+      g_string_append (tables, "<td>");
+      if (failure->has_failed && failure->row->error) {
+        g_autofree char *problem = html_escape (failure->row->error);
+
+        g_string_append (tables, problem);
+      }
+      g_string_append (tables, "</tr>\n");
+    }
+    g_string_append (tables, "</table>\n");
+  }
+}
+
+/* Nothing is written when there is an error. */
+static gboolean
+write_page (FILE *out, Report *report, GError **error)
+{
+  g_autoptr (GPtrArray) whole = g_ptr_array_new ();
+  g_autoptr (GPtrArray) failures = study_failure_cases (report->rows, STUDY_TIE);
+  g_autoptr (GPtrArray) cases = NULL;
+  g_autoptr (GString) data = NULL;
+  g_autoptr (GString) policy = g_string_new ("default-src 'none'; script-src");
+  g_autoptr (GString) tables = g_string_new (NULL), advice = g_string_new (NULL);
+  g_autofree char *title = NULL;
+  const char *at = frame_text, *mark;
+
+  /* Machines with a part out, of which there may be thousands, are no cases of their own. */
+  for (guint i = 0; i < report->rows->len; i++) {
+    StudyRow *row = g_ptr_array_index (report->rows, i);
+    const char *part, *fault;
+
+    if (study_failure_whole_length (row->machine, &part, &fault) == 0)
+      g_ptr_array_add (whole, row);
+  }
+  report->failures = failures;
+  cases = study_cases_new (whole, NULL, STUDY_TIE, find_machine, report, error);
+  data = cases ? report_data (report, cases, error) : NULL;
+  if (!data)
+    return FALSE;
+  title = html_escape (report->title);
+  append_hash (policy, vendor_text);
+  append_hash (policy, script_text);
+  g_string_append (policy, "; style-src");
+  append_hash (policy, style_text);
+  g_string_append (policy, "; base-uri 'none'; form-action 'none'");
+
+  add_advice (advice, report->advice);
+
+  /* For a browser that runs no scripts. */
+  add_tables (tables, cases, failures);
 
   /* The frame with @NAME@ replaced by the part of that name. */
   const struct {

@@ -25,8 +25,9 @@ function drawParts (view) {
   byId('ranking').hidden = !any;
   byId('sorted').closest('.pair').hidden = !several;
   byId('compare-section').hidden = !several;
-  for (const id of ['links-section', 'ccdf-section', 'ranks-section', 'places-section', 'matrix-section']) byId(id).hidden = !any;
+  for (const id of ['failures-section', 'links-section', 'ccdf-section', 'ranks-section', 'places-section', 'matrix-section']) byId(id).hidden = !any;
   if (!any) return;
+  drawFailures(view);
   drawRanking(view);
   if (several) {
     drawSorted(view);

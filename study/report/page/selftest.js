@@ -28,7 +28,7 @@ async function pick (id, value) {
 
 /* Every canvas of a visible part shows something. */
 function testDrawn (check) {
-  for (const id of ['sorted', 'scatter', 'links', 'ccdf', 'ranks', 'places', 'matrix', 'difference']) {
+  for (const id of ['sorted', 'scatter', 'failures', 'links', 'ccdf', 'ranks', 'places', 'matrix', 'difference']) {
     const canvases = [...byId(id).querySelectorAll('canvas')].filter(canvas => canvas.checkVisibility());
     if (!canvases.length) continue;
     check(`${id} drawn`, Math.max(...canvases.map(coloursOf)) >= 2, canvases.map(coloursOf).join(' '));
@@ -50,6 +50,15 @@ function testSorting (check) {
   check('aria-sort', table.querySelectorAll('th')[at].getAttribute('aria-sort') === 'descending', '');
   table.querySelectorAll('th')[0].querySelector('button').click();
   check('by place again', bodyCells(table, 0).join() === [...bodyCells(table, 0)].sort((a, b) => a - b).join() && before.length === up.length, before.length);
+}
+
+/* The part on top is the worst, and the sentence names it. */
+function testFailures (check) {
+  if (byId('failures-section').hidden) return;
+  const shown = report.failures.filter(one => one.case === currentView().one.name && one.mapping === state.shown);
+  const text = byId('failures-text').textContent, parts = shown.flatMap(one => one.parts).length;
+  check('worst parts named', shown.every(one => one.worst_part === null || text.includes(`the worst, ${one.worst_part}, `)), text);
+  check('a row for each part', bodyCells(byId('failures-table').querySelector('table'), 0).length === Math.min(pageRows, parts), parts);
 }
 
 /* The tile "Machine" names the machine, however long its spec is. */
@@ -111,7 +120,7 @@ async function testSteps (check) {
 }
 
 function testKeyboard (check) {
-  for (const [id, selector] of [['links', 'canvas'], ['sorted', '.chart'], ['ccdf', '.chart']]) {
+  for (const [id, selector] of [['links', 'canvas'], ['sorted', '.chart'], ['failures', '.chart'], ['ccdf', '.chart']]) {
     const target = byId(id).querySelector(selector);
     if (!target || !target.checkVisibility()) continue;
     target.focus();
@@ -144,6 +153,7 @@ async function selfTest () {
       testDrawn(check);
       testSorting(check);
       testMachineTile(check);
+      testFailures(check);
       await testChoosing(check);
       testKeyboard(check);
       await testSteps(check);
