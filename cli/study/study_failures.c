@@ -40,6 +40,7 @@ typedef struct {
   Case of;
   const char *part, *error;
   double value, slow_down;
+  uint32_t n_nodes; /* that are left */
 } Part;
 
 /* In both, so that lines of parts can be told apart. */
@@ -74,6 +75,7 @@ static const CliColumn case_columns[] = {
   { "part", "part", CLI_CELL_TEXT, offsetof (Part, part) },                     \
       { "value", "value", CLI_CELL_NUMBER, offsetof (Part, value) },            \
       { "slow_down", "slow-down", CLI_CELL_SHARE, offsetof (Part, slow_down) }, \
+      { "nodes", "nodes", CLI_CELL_KNOWN_U32, offsetof (Part, n_nodes) },       \
   {                                                                             \
     "error", "error", CLI_CELL_TEXT, offsetof (Part, error)                     \
   }
@@ -129,6 +131,7 @@ parts_of (const StudyFailureCase *it)
     parts[at] = (Part){ .of = case_of (it),
                         .part = failure->part,
                         .error = failure->has_failed ? failure->row->error : NULL,
+                        .n_nodes = failure->row != NULL ? failure->row->nodes : 0,
                         .value = failure->value,
                         .slow_down = failure->slow_down };
   }

@@ -114,7 +114,7 @@ verdict $? "status has a line for all of them" "$(cat out)"
 run "$hopcast" study failures part2.store
 holds "of one shard alone" grep -q "^not made yet: 2[12] runs of the study$" out
 run "$hopcast" study failures whole.store --parts --tie 0.5
-grep -q "by more than 50 %" out && grep -Eq '^  leaf0 +- +-  16 ranks' out
+grep -q "by more than 50 %" out && grep -Eq '^  leaf0 +- +- +12  16 ranks' out
 verdict $? "parts and tie" "$(cat out)"
 
 # --- Wrong ---

@@ -38,6 +38,8 @@ static const char *const words[] = {
   "ranks-per-node = 1;2",
   "routing = zone0",
   "trace-ranks = ",
+  "failures = cables 1x every 2",
+  "failures = leaf*; nodes sample 2 seed 1",
   NULL,
 };
 
@@ -55,6 +57,10 @@ seed (FuzzSeeds *seeds)
                  "[machines]\nmachine = fattree:4x4:2\npattern = 1;2\n"
                  "set = link.bandwidth=1GB/s\n[mappings]\nfamily = sc13-shared\nskip-unfit = true\n"
                  "[runs]\nrouting = default;deterministic\nseed = 7\n");
+  fuzz_add_text (seeds,
+                 "[traces]\ntrace = gen:ring:ranks=8,bytes=1\n[machines]\nmachine = fattree:4x4:2\n"
+                 "failures = cables every 4; spine*; leaf0:5 1x; nodes sample 2 seed 1\n"
+                 "[runs]\nnetwork = load\n");
   fuzz_add_words (seeds, words);
 }
 

@@ -660,6 +660,14 @@ keep-ranks = true
 [bytes]
 values = 64; 4096
 """
+FAILURES = """[traces]
+trace = gen:ring:ranks=4
+[machines]
+machine = fattree:2x2:2; fattree:2x4:2,failed=spine1
+failures = cables every 2; spine*; leaf0:* 1x; nodes sample 2 seed 3
+[runs]
+network = load
+"""
 STORED = """[study]
 name = stored
 [traces]
@@ -680,6 +688,7 @@ values = 64; 4096
 STORE_COMMANDS = f"""
     study status s.store
     study status s.study --format json
+    study failures s.store --parts
     study export s.store --format json --timing
     study export s.store --format npz -o out.npz
     study export s.store --what links -o out.csv
@@ -739,6 +748,11 @@ def add_studies(hopcast, scratch):
         study export h.study
         rank h.study
         """, files, ["h.study", "f.map", "more.txt"], leaves=["h.store", "shard.store"])
+    add("study-failures", "study files", """
+        study run f.study --threads 1 --dry-run
+        study run f.study --threads 1
+        study failures f.study
+        """, {"f.study": FAILURES}, ["f.study"], leaves=["f.store"])
     stored = stored_study(hopcast, os.path.join(scratch, "stored"))
     leaves = ["s.store", "t.store", "merged.store"]
     for _ in range(6):  # it has the most commands
