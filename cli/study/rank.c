@@ -9,6 +9,7 @@
 #include "cli/study/study_store.h"
 #include "cli/print/terminal.h"
 #include "predictors/model/forecaster.h"
+#include "study/failures.h"
 #include "study/ranking.h"
 #include "study/store/store.h"
 #include "base/words.h"
@@ -285,6 +286,7 @@ column_clear (gpointer data)
 
 typedef struct {
   const char *store, *study;
+  guint n_failures;       /* cases with a part out, which are not shown */
   guint n_missing;        /* planned runs without a result */
   gboolean is_raced;      /* ... as a race left them out */
   const GPtrArray *cases; /* (element-type StudyCase) */
@@ -515,6 +517,13 @@ print_ranking (const Ranking *ranking, CliFormat format)
         "replicas = 4 in [runs] of the study tells by how much here");
   if (format == CLI_FORMAT_TABLE && ranking->note != NULL)
     cli_printf (stdout, "\n%s\n", ranking->note);
+  if (format == CLI_FORMAT_TABLE && ranking->n_failures > 0) {
+    g_autofree char *failures = base_count (ranking->n_failures, "case");
+
+    printf (
+        "\nnot shown: %s with a part out; 'hopcast study failures' sums them up, --case ranks them\n",
+        failures);
+  }
   if (format == CLI_FORMAT_TABLE && ranking->n_missing > 0) {
     g_autofree char *missing = base_count (ranking->n_missing, "run");
 
@@ -583,6 +592,24 @@ choose_cases (const GPtrArray *cases, const char *wanted, GError **error)
   return NULL;
 }
 
+/* Takes out the cases with a part out, of which there may be thousands; returns how many they are. */
+static guint
+leave_out_failures (const GPtrArray *cases, bool *chosen)
+{
+  guint n = 0;
+
+  for (guint at = 0; at < cases->len; at++) {
+    const char *part, *fault;
+
+    if (study_failure_whole_length (
+            ((const StudyCase *) g_ptr_array_index (cases, at))->row->machine, &part, &fault) == 0)
+      continue;
+    n += chosen[at];
+    chosen[at] = false;
+  }
+  return n;
+}
+
 /* Writes the map file of the best mapping, or the file of a launcher, of the only chosen case. */
 static gboolean
 write_best (StudyStore *store, const Ranking *ranking, const Options *options, GError **error)
@@ -633,6 +660,7 @@ rank_store (StudyStore *store, const Options *options, GError **error)
   g_autoptr (GPtrArray) cases = NULL;
   g_autoptr (GArray) columns = g_array_new (FALSE, FALSE, sizeof (MoreColumn));
   g_autofree bool *chosen = NULL;
+  guint n_failures = 0;
   g_auto (StudyMachineReader) reader = { .store = store };
   g_autoptr (GError) trouble = NULL;
   Ranking ranking;
@@ -665,8 +693,11 @@ rank_store (StudyStore *store, const Options *options, GError **error)
   /* Cases without a prediction are shown only when they are asked for. */
   for (guint at = 0; model != NULL && options->wanted_case == NULL && at < cases->len; at++)
     chosen[at] &= ((const StudyCase *) g_ptr_array_index (cases, at))->ranked->len > 0;
+  if (options->wanted_case == NULL)
+    n_failures = leave_out_failures (cases, chosen);
   ranking = (Ranking){ .store = study_store_path (store),
                        .study = name,
+                       .n_failures = n_failures,
                        .n_missing = missing->len,
                        .is_raced = race->len > 0,
                        .cases = cases,

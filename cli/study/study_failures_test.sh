@@ -111,6 +111,11 @@ run "$hopcast" study status whole.store
 grep -Eq '^ +2 +2 +0 +0  gen:alltoall.*, fattree:4x4:2, packet$' out &&
   grep -Eq '^ +30 +22 +8 +0  gen:alltoall.*, fattree:4x4:2 with a part out, packet$' out
 verdict $? "status has a line for all of them" "$(cat out)"
+run "$hopcast" rank whole.store -o best.map
+test -s best.map && test "$(grep -c ^case out)" = 1 && grep -q '^not shown: 15 cases with a part out' out
+verdict $? "rank shows the whole machine" "$(cat out err)"
+run "$hopcast" rank whole.store --case failed=leaf0:5
+holds "and a part that is asked for" grep -q '^case 2: .* failed=leaf0:5, packet$' out
 run "$hopcast" study failures part2.store
 holds "of one shard alone" grep -q "^not made yet: 2[12] runs of the study$" out
 run "$hopcast" study failures whole.store --parts --tie 0.5
