@@ -129,6 +129,12 @@ sed '/^failures/d' tree.study >none.study
 fails "no failures" 1 "no run with a part out is there" "$hopcast" study failures none.study
 sed 's/^machine = .*/machine = torus:4x4/' tree.study >torus.study
 fails "a torus" 1 "torus.study:5: machines.failures: only fabrics" "$hopcast" study run torus.study
+x5=$srcdir/validation/data/fabrics/x5
+sed "s#^machine = .*#machine = fabric:$x5/X5.topofile,routes=$x5/opensm-minhop-lfts.dump#" tree.study >dumped.study
+fails "dumped tables" 1 "dumped.study:5: machines.failures: " "$hopcast" study run dumped.study
+sed 's/^failures = .*/failures = cables 1x sample 2/' dumped.study >degraded.study
+run "$hopcast" study run -q degraded.study
+holds "which degraded cables may have" test "$status" -eq 0
 sed 's/^failures = .*/failures = cables every/' tree.study >bad.study
 fails "bad words" 1 "bad.study:5: machines.failures: " "$hopcast" study run bad.study
 done_testing
