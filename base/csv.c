@@ -77,6 +77,74 @@ base_cells_take (BaseCells *cells, const char **at, GError **error)
   return BASE_TAKEN;
 }
 
+gboolean
+base_cells_line (BaseCells *cells, BaseTaken (*take) (void *data, const char **at, GError **error),
+                 void *data, gboolean *any, GError **error)
+{
+  BaseText *text = &cells->text;
+
+  do {
+    const char *at;
+    BaseTaken taken = BASE_TAKE_MORE;
+
+    while (text->at < text->end && *text->at != ',' &&
+           base_cell_ends (text->at)) { /* empty lines */
+      text->at += *text->at == '\r' ? 2 : 1;
+      text->line++;
+    }
+    at = text->at;
+    cells->line = text->line;
+    cells->column = NULL;
+    if (at < text->end)
+      taken = take (data, &at, error);
+    if (taken == BASE_TAKEN) {
+      text->at = at + (*at == '\r' ? 2 : 1);
+      text->line = cells->line + 1;
+      *any = TRUE;
+      return TRUE;
+    }
+    if (taken == BASE_REFUSED || !base_text_more (text, any, error))
+      return FALSE;
+  } while (*any);
+  if (text->at == text->end)
+    return TRUE;
+  base_cells_refuse (cells, error, "a quote that does not end");
+  return FALSE;
+}
+
+typedef struct {
+  BaseCells *cells;
+  GPtrArray *names; /* (element-type utf8) */
+} Header;
+
+static BaseTaken
+take_names (void *data, const char **at, GError **error)
+{
+  Header *header = data;
+
+  g_ptr_array_set_size (header->names, 0);
+  for (;; (*at)++) {
+    bool quoted = **at == '"';
+    BaseTaken taken = base_cells_take (header->cells, at, error);
+    char *name;
+
+    if (taken != BASE_TAKEN)
+      return taken;
+    name = g_strdup (header->cells->cell->str);
+    g_ptr_array_add (header->names, quoted ? name : g_strstrip (name));
+    if (**at != ',')
+      return BASE_TAKEN;
+  }
+}
+
+gboolean
+base_cells_header (BaseCells *cells, GPtrArray *names, gboolean *any, GError **error)
+{
+  Header header = { cells, names };
+
+  return base_cells_line (cells, take_names, &header, any, error);
+}
+
 /* --- Writing --- */
 
 static gboolean csv_is_safe;

@@ -33,6 +33,15 @@ BaseTaken base_cells_take (BaseCells *cells, const char **at, GError **error);
 BaseTaken base_cells_refuse (const BaseCells *cells, GError **error, const char *format, ...)
     G_GNUC_PRINTF (3, 4);
 
+/* The next line that is not empty; *any: whether there was one.  take() takes its cells, from *at on, and
+ * leaves *at at the line's end; it may be called several times for a line, until it does not want more. */
+gboolean
+base_cells_line (BaseCells *cells, BaseTaken (*take) (void *data, const char **at, GError **error),
+                 void *data, gboolean *any, GError **error);
+
+/* The next line as names; blanks around a name do not count unless it is quoted. */
+gboolean base_cells_header (BaseCells *cells, GPtrArray *names, gboolean *any, GError **error);
+
 /* Whether a cell ends before `at`. */
 static inline bool
 base_cell_ends (const char *at)

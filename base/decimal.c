@@ -11,7 +11,6 @@
 #include <float.h>
 #include <glib.h>
 #include <math.h>
-#include <stdint.h>
 #include <string.h>
 
 /* A 64-bit integer holds any number of 19 digits. */
@@ -160,5 +159,63 @@ base_decimal_print (char text[BASE_DECIMAL_SIZE], double value)
     if (g_ascii_strtod (text, NULL) == value)
       break;
   }
+  return text;
+}
+
+char *
+base_decimal_put (char *at, uint64_t value)
+{
+  char digits[MAX_DIGITS + 1];
+  int n = 0;
+
+  do {
+    digits[n++] = (char) ('0' + value % 10);
+    value /= 10;
+  } while (value > 0);
+  while (n > 0)
+    *at++ = digits[--n];
+  return at;
+}
+
+/* Six digits are an integer of six digits and a place for the point.  The product that makes it is off by
+ * less than 1e-9, so that only values nearer than that to the middle of two integers need printf(). */
+const char *
+base_decimal_print_6 (char text[BASE_DECIMAL_SIZE], double value)
+{
+  int before = 1; /* digits before the point, or minus the zeros behind it */
+  double scaled, whole;
+  uint64_t digits;
+  char *at = text, *end;
+
+  if (!(value >= 1e-4 && value < 999999))
+    return g_ascii_formatd (text, BASE_DECIMAL_SIZE, "%.6g", value);
+  while (before < 6 && value >= exact_powers[before])
+    before++;
+  while (value < 1 && value * exact_powers[1 - before] < 1)
+    before--;
+  scaled = value * exact_powers[6 - before];
+  whole = floor (scaled);
+  if (fabs (scaled - whole - 0.5) < 1e-6)
+    return g_ascii_formatd (text, BASE_DECIMAL_SIZE, "%.6g", value);
+  digits = (uint64_t) whole + (scaled - whole > 0.5);
+  if (digits == 1000000) {
+    digits = 100000;
+    before++;
+  }
+  if (before <= 0) {
+    *at++ = '0';
+    *at++ = '.';
+    for (int zero = before; zero < 0; zero++)
+      *at++ = '0';
+    end = base_decimal_put (at, digits);
+  } else {
+    end = base_decimal_put (at, digits);
+    memmove (at + before + 1, at + before, (size_t) (end - at - before));
+    at[before] = '.';
+    end++;
+  }
+  while (end[-1] == '0')
+    end--;
+  end[-(end[-1] == '.')] = '\0';
   return text;
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* The number at the beginning of `text`: [+-] digits [. digits] [e [+-] digits], at least one
  * digit before the e; neither hexadecimal nor blanks, whatever the locale.  Returns where it ends,
@@ -18,3 +19,9 @@ bool base_decimal_all (const char *text, double *value);
 /* The shortest decimal that reads back to the same value; "" of NaN. */
 #define BASE_DECIMAL_SIZE 32
 const char *base_decimal_print (char text[BASE_DECIMAL_SIZE], double value);
+
+/* As "%.6g" of the C locale, byte by byte. */
+const char *base_decimal_print_6 (char text[BASE_DECIMAL_SIZE], double value);
+
+/* Writes the digits of `value`, at most 20, without a NUL; returns where they end. */
+char *base_decimal_put (char *at, uint64_t value);

@@ -227,6 +227,61 @@ test_print (void)
   }
 }
 
+/* Against the C library: all sizes, what six digits nearly decide (ties of the binary value, one
+ * rounding to the next power of ten), and shares as tables have them. */
+static void
+test_print_6 (void)
+{
+  static const double values[] = {
+    0,          -0.0,         1,
+    -1,         0.5,          0.1,
+    1e-4,       9.9999949e-5, 9.9999951e-5,
+    1e-5,       99999.95,     999999,
+    999998.5,   999999.5,     1e6,
+    0.00099999, 0.000999999,  0.9999995,
+    1.5,        2.5,          0.0018,
+    0.0192,     100000.5,     100001.5,
+    12345.65,   0.25,         0.9999994999,
+    1e300,      5e-324,       INFINITY,
+    10,         100,          123456,
+    1e5,        0.000123456,  9.5367431640625e-7,
+  };
+  char text[BASE_DECIMAL_SIZE], expected[BASE_DECIMAL_SIZE];
+
+  for (gsize i = 0; i < G_N_ELEMENTS (values); i++)
+    g_assert_cmpstr (base_decimal_print_6 (text, values[i]), ==,
+                     g_ascii_formatd (expected, sizeof expected, "%.6g", values[i]));
+  for (int count = 0; count < 300000; count++) {
+    double value = g_test_rand_double () * pow (10, count % 14 - 7);
+
+    /* Every third is a binary fraction, of which many are half way between two decimals. */
+    if (count % 3 == 0)
+      value = ldexp (g_test_rand_int_range (0, 1 << 30), -g_test_rand_int_range (1, 34));
+    else if (count % 3 == 1)
+      value = (double) g_test_rand_int_range (0, 40000) * 1e12 /
+              (2e9 * (double) g_test_rand_int_range (1, 100000000));
+    g_assert_cmpstr (base_decimal_print_6 (text, value), ==,
+                     g_ascii_formatd (expected, sizeof expected, "%.6g", value));
+  }
+}
+
+static void
+test_put (void)
+{
+  char text[32], expected[32];
+
+  for (int count = 0; count < 10000; count++) {
+    uint64_t value =
+        (((uint64_t) (uint32_t) g_test_rand_int () << 32) | (uint32_t) g_test_rand_int ()) >>
+        count % 64;
+
+    value = count == 0 ? UINT64_MAX : count == 1 ? 0 : value;
+    *base_decimal_put (text, value) = '\0';
+    g_snprintf (expected, sizeof expected, "%" G_GUINT64_FORMAT, value);
+    g_assert_cmpstr (text, ==, expected);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -238,5 +293,7 @@ main (int argc, char **argv)
   g_test_add_func ("/predictors/decimal/ends", test_where_it_ends);
   g_test_add_func ("/predictors/decimal/whole", test_whole_texts);
   g_test_add_func ("/predictors/decimal/print", test_print);
+  g_test_add_func ("/predictors/decimal/print-6", test_print_6);
+  g_test_add_func ("/predictors/decimal/put", test_put);
   return g_test_run ();
 }

@@ -182,6 +182,7 @@ static const struct {
   { "SHARD", ".store" },
   { "STUDY", ".study" },
   { "STORE|STUDY", ".store .study" },
+  { "STORE|STUDY|LINKS.csv", ".store .study .csv .gz" },
   { "MODEL", ".json .model" },
   { "MODEL.json", ".json" },
   { "TABLE", ".csv .gz" },

@@ -36,7 +36,7 @@ static const CliCommand commands[] = {
   { "score", "how well a column or a model predicts another column", cli_score },
   { "train", "learn to predict a column of a table, or the time of runs", cli_train },
   { "predict", "a table with what a model predicts of its rows", cli_predict },
-  { "report", "one page that shows a study: which mapping is best, and why", cli_report },
+  { "report", "one page that shows a study, or the links of a run over time", cli_report },
   { "map optimize", "search for a better mapping", cli_map_optimize },
   { "advise", "how to launch a program: mapping, ranks per node, gain, launch line", cli_advise },
   { "correct", "mend a performance model by measured times", cli_correct },

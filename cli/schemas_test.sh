@@ -152,6 +152,12 @@ run "$hopcast" report s.store -o page.html
 is report page.html
 run "$hopcast" report race.store -o page2.html
 is report page2.html
+run "$hopcast" simulate "$halo" --machine bgq:32 -q --links-over-time over.csv
+run "$hopcast" report over.csv -o page3.html
+is film page3.html
+run "$hopcast" simulate "$halo" --machine systemg:32 -q --links-over-time over.csv
+run "$hopcast" report over.csv -o page4.html
+is film page4.html
 
 # --- Learning ---
 

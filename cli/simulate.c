@@ -17,12 +17,9 @@
 #include "study/replicas.h"
 #include "study/report/report.h"
 
-#include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <string.h>
-#include <unistd.h>
-#include <zlib.h>
 
 static void
 add_edge (void *data, uint32_t source, uint32_t destination, uint64_t bytes, bool direct_collective)
@@ -488,51 +485,14 @@ open_outputs (Outputs *outputs, const Options *options, const TopoMachine *machi
         cli_timeline_is_otf2 (all[i].path)) {
       if (!cli_timeline_otf2_check (all[i].path, error))
         return FALSE;
+    } else if (all[i].file == &outputs->loads && all[i].path != NULL) {
+      if (!(outputs->loads = cli_outfile_new_gzip (all[i].path, error)))
+        return FALSE;
     } else if (all[i].path != NULL && !(*all[i].file = cli_outfile_new (all[i].path, error)))
       return FALSE;
   /* It is written anew each time. */
   g_clear_pointer (&outputs->checkpoint, cli_outfile_free);
   return TRUE;
-}
-
-/* fopencookie: to a gzip file. */
-static ssize_t
-write_gzip (void *file, const char *data, size_t n_bytes)
-{
-  return n_bytes == 0 ? 0 : gzwrite (file, data, (unsigned) MIN (n_bytes, G_MAXINT));
-}
-
-static int
-close_gzip (void *file)
-{
-  return gzclose (file) == Z_OK ? 0 : EOF;
-}
-
-static gboolean
-write_loads (CliOutfile *file, const char *path, const TopoMachine *machine,
-             const SimLinkLoads *loads, GError **error)
-{
-  const cookie_io_functions_t functions = { .write = write_gzip, .close = close_gzip };
-  int descriptor;
-  gzFile gzip;
-  FILE *out;
-  gboolean good;
-
-  if (!g_str_has_suffix (path, ".gz")) {
-    cli_loads_write_csv (cli_outfile_stream (file), machine, loads);
-    return cli_outfile_commit (file, error);
-  }
-  descriptor = dup (fileno (cli_outfile_stream (file)));
-  gzip = descriptor < 0 ? NULL : gzdopen (descriptor, "wb");
-  out = gzip == NULL ? NULL : fopencookie (gzip, "w", functions);
-  if (out == NULL)
-    return cli_fail (error, "%s: cannot write: %s", path, g_strerror (errno));
-  cli_loads_write_csv (out, machine, loads);
-  good = fflush (out) == 0 && !ferror (out);
-  good = fclose (out) == 0 && good;
-  if (!good)
-    return cli_fail (error, "%s: cannot write: data was lost (disk full?)", path);
-  return cli_outfile_commit (file, error);
 }
 
 /* An archive is not one file; what it lacks is a warning of the run. */
@@ -556,9 +516,11 @@ write_outputs (Outputs *outputs, const Options *options, const CliRunInputs *inp
                const SimRun *run, const SimTimeline *timeline, const SimLinkLoads *loads,
                GError **error)
 {
-  if (outputs->loads &&
-      !write_loads (outputs->loads, options->loads, inputs->machine, loads, error))
-    return FALSE;
+  if (outputs->loads) {
+    cli_loads_write_csv (cli_outfile_stream (outputs->loads), inputs->machine, loads);
+    if (!cli_outfile_commit (outputs->loads, error))
+      return FALSE;
+  }
   if (outputs->links) {
     FILE *out = cli_outfile_stream (outputs->links);
 

@@ -230,6 +230,14 @@ trace_op_is_collective (TraceOpKind kind)
   return kind >= TRACE_OP_BARRIER && kind <= TRACE_OP_WIN_FENCE;
 }
 
+/* True where all ranks of a communicator make another by it. */
+static inline bool
+trace_op_is_creation (TraceOpKind kind)
+{
+  return kind == TRACE_OP_COMM_DUP || kind == TRACE_OP_COMM_SPLIT || kind == TRACE_OP_COMM_CREATE ||
+         kind == TRACE_OP_CART_CREATE || kind == TRACE_OP_CART_SUB || kind == TRACE_OP_GRAPH_CREATE;
+}
+
 /* True for operations on an existing window. */
 static inline bool
 trace_op_uses_window (TraceOpKind kind)

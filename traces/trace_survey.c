@@ -172,17 +172,10 @@ trace_survey_is_cancelled (const TraceSurvey *survey, uint32_t rank, uint32_t se
 
 /* -- communicators ------------------------------------------------------------------ */
 
-static gboolean
-is_creation (TraceOpKind kind)
-{
-  return kind == TRACE_OP_COMM_DUP || kind == TRACE_OP_COMM_SPLIT || kind == TRACE_OP_COMM_CREATE ||
-         kind == TRACE_OP_CART_CREATE || kind == TRACE_OP_CART_SUB || kind == TRACE_OP_GRAPH_CREATE;
-}
-
 gboolean
 trace_survey_binds (TraceOpKind kind)
 {
-  return is_creation (kind) || kind == TRACE_OP_COMM_DEFINE;
+  return trace_op_is_creation (kind) || kind == TRACE_OP_COMM_DEFINE;
 }
 
 static void
@@ -199,7 +192,7 @@ note_bound (TraceSurvey *survey, uint32_t rank, uint32_t handle)
 static gboolean
 visit_comm (TraceSurvey *survey, uint32_t rank, const TraceOp *op, GError **error)
 {
-  if (is_creation (op->kind)) {
+  if (trace_op_is_creation (op->kind)) {
     uint32_t parent = trace_comms_resolve (survey->comms, rank, op->comm);
     bool is_complete;
 

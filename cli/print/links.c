@@ -205,14 +205,45 @@ cli_links_write_csv (FILE *out, const TopoMachine *machine, const SimCounters *c
   }
 }
 
+/* The cells that name a link; the caller frees them. */
+static char *
+link_cells (const TopoMachine *machine, GHashTable *counts, uint32_t link)
+{
+  const TopoFabric *fabric = machine->fabric;
+  char *cells = NULL;
+  size_t length;
+  FILE *out = open_memstream (&cells, &length);
+
+  if (fabric != NULL) {
+    g_autofree char *name = link_name (fabric, counts, link);
+
+    base_csv_field (out, name);
+    write_end (out, fabric, counts, link);
+    write_end (out, fabric, counts, fabric->ports[link].peer);
+  } else {
+    uint32_t n_ports = topo_shape_ports (&machine->shape);
+    char port[CLI_PORT_SIZE];
+
+    cli_port_name (port, link % n_ports);
+    cli_print_coordinates (out, machine, link / n_ports);
+    fprintf (out, ",%s", port);
+  }
+  fclose (out);
+  return cells;
+}
+
 /* busy_share: of the interval, the time of wire_bytes on the link.  A packet counts where it begins, so
- * that a share may pass 1 by one packet. */
+ * that a share may pass 1 by one packet.
+ *
+ * A row for each link and interval are millions, and would take longer than their simulation by printf():
+ * the cells that name a link are made once. */
 void
 cli_loads_write_csv (FILE *out, const TopoMachine *machine, const SimLinkLoads *loads)
 {
   const TopoFabric *fabric = machine->fabric;
   g_autoptr (GHashTable) counts = fabric != NULL ? count_names (fabric) : NULL;
-  uint32_t n_ports = topo_shape_ports (&machine->shape);
+  g_autoptr (GPtrArray) cells =
+      g_ptr_array_new_with_free_func (g_free); /* by link; NULL: not yet */
   int64_t every_ps = sim_link_loads_every_ps (loads);
   size_t n;
   const SimLinkLoad *list = sim_link_loads_list (loads, &n);
@@ -225,30 +256,31 @@ cli_loads_write_csv (FILE *out, const TopoMachine *machine, const SimLinkLoads *
            fabric == NULL ? ",port" : "link,from,from_port,to,to_port");
   for (size_t i = 0; i < n; i++) {
     const SimLinkLoad *load = &list[i];
-    uint64_t bandwidth_Bps = machine->parameters.link.bandwidth_Bps;
-    char share[G_ASCII_DTOSTR_BUF_SIZE], port[CLI_PORT_SIZE];
+    uint64_t bandwidth_Bps =
+        fabric != NULL ? topo_link_bandwidth_Bps (fabric->ports[load->link].lanes,
+                                                  (TopoSpeed) fabric->ports[load->link].speed)
+                       : machine->parameters.link.bandwidth_Bps;
+    char numbers[3 * BASE_DECIMAL_SIZE], share[BASE_DECIMAL_SIZE], *at = numbers;
 
     if (i == 0 || load->interval != list[i - 1].interval)
       base_decimal_print (begin, (double) load->interval * (double) every_ps / PS_PER_US);
-    fprintf (out, "%s,", begin);
-    if (fabric != NULL) {
-      g_autofree char *name = link_name (fabric, counts, load->link);
-
-      base_csv_field (out, name);
-      write_end (out, fabric, counts, load->link);
-      write_end (out, fabric, counts, fabric->ports[load->link].peer);
-      bandwidth_Bps = topo_link_bandwidth_Bps (fabric->ports[load->link].lanes,
-                                               (TopoSpeed) fabric->ports[load->link].speed);
-    } else {
-      cli_port_name (port, load->link % n_ports);
-      cli_print_coordinates (out, machine, load->link / n_ports);
-      fprintf (out, ",%s", port);
-    }
-    fprintf (out, ",%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT ",%s\n", load->payload_bytes,
-             load->wire_bytes,
-             g_ascii_formatd (share, sizeof share, "%.6g",
-                              (double) load->wire_bytes * PS_PER_S /
-                                  ((double) bandwidth_Bps * (double) every_ps)));
+    if (load->link >= cells->len)
+      g_ptr_array_set_size (cells, (gint) load->link + 1);
+    if (cells->pdata[load->link] == NULL)
+      cells->pdata[load->link] = link_cells (machine, counts, load->link);
+    *at++ = ',';
+    at = base_decimal_put (at, load->payload_bytes);
+    *at++ = ',';
+    at = base_decimal_put (at, load->wire_bytes);
+    *at++ = ',';
+    base_decimal_print_6 (share, (double) load->wire_bytes * PS_PER_S /
+                                     ((double) bandwidth_Bps * (double) every_ps));
+    at = g_stpcpy (at, share);
+    *at++ = '\n';
+    fputs (begin, out);
+    fputc (',', out);
+    fputs (cells->pdata[load->link], out);
+    fwrite (numbers, 1, (size_t) (at - numbers), out);
   }
 }
 

@@ -14,10 +14,13 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 struct CliOutfile {
   FILE *stream;
-  char *path;      /* as the user wrote it, for messages */
+  FILE *
+      unpacked; /* what is written to it arrives in `stream` compressed; NULL: it is written itself */
+  char *path;   /* as the user wrote it, for messages */
   char *target;    /* the replaced path; NULL when written directly */
   char *temporary; /* NULL when written directly */
 };
@@ -166,11 +169,49 @@ cli_outfile_new (const char *path, GError **error)
   return g_steal_pointer (&file);
 }
 
+/* fopencookie: to a gzip file. */
+static ssize_t
+write_gzip (void *file, const char *data, size_t n_bytes)
+{
+  return n_bytes == 0 ? 0 : gzwrite (file, data, (unsigned) MIN (n_bytes, G_MAXINT));
+}
+
+static int
+close_gzip (void *file)
+{
+  return gzclose (file) == Z_OK ? 0 : EOF;
+}
+
+CliOutfile *
+cli_outfile_new_gzip (const char *path, GError **error)
+{
+  const cookie_io_functions_t functions = { .write = write_gzip, .close = close_gzip };
+  g_autoptr (CliOutfile) file = cli_outfile_new (path, error);
+  int descriptor;
+  gzFile gzip;
+
+  if (file == NULL || file->stream == stdout || !g_str_has_suffix (path, ".gz"))
+    return g_steal_pointer (&file);
+  descriptor = dup (fileno (file->stream));
+  gzip = descriptor < 0 ? NULL : gzdopen (descriptor, "wb");
+  file->unpacked = gzip == NULL ? NULL : fopencookie (gzip, "w", functions);
+  if (file->unpacked != NULL)
+    return g_steal_pointer (&file);
+  set_write_error (error, path, errno);
+  if (gzip != NULL)
+    gzclose (gzip);
+  else if (descriptor >= 0)
+    close (descriptor);
+  return NULL;
+}
+
 void
 cli_outfile_free (CliOutfile *file)
 {
   if (!file)
     return;
+  if (file->unpacked)
+    fclose (file->unpacked);
   if (file->stream && file->stream != stdout)
     fclose (file->stream);
   if (file->temporary) {
@@ -186,7 +227,7 @@ cli_outfile_free (CliOutfile *file)
 FILE *
 cli_outfile_stream (CliOutfile *file)
 {
-  return file->stream;
+  return file->unpacked ? file->unpacked : file->stream;
 }
 
 gboolean
@@ -194,14 +235,20 @@ cli_outfile_commit (CliOutfile *file, GError **error)
 {
   FILE *stream = file->stream;
   int error_number = 0; /* of the first failure; 0: unknown */
-  gboolean good;
+  gboolean good = TRUE;
 
   if (stream == stdout)
     return cli_stdout_flush (error);
   file->stream = NULL;
-  good = fflush (stream) == 0;
-  if (!good)
+  if (file->unpacked) {
+    good = fflush (file->unpacked) == 0 && !ferror (file->unpacked);
+    good = fclose (file->unpacked) == 0 && good;
+    file->unpacked = NULL;
+  }
+  if (good && fflush (stream) != 0) {
+    good = FALSE;
     error_number = errno;
+  }
   good = good && !ferror (stream);
   if (good && file->temporary && fsync (fileno (stream)) != 0) {
     good = FALSE;

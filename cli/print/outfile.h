@@ -16,6 +16,9 @@ typedef struct CliOutfile CliOutfile;
 /* "-" and NULL are standard output.  NULL and *error when it cannot be written. */
 CliOutfile *cli_outfile_new (const char *path, GError **error);
 
+/* The same; a file whose path ends in .gz is compressed. */
+CliOutfile *cli_outfile_new_gzip (const char *path, GError **error);
+
 /* Drops the file unless it was committed. */
 void cli_outfile_free (CliOutfile *file);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CliOutfile, cli_outfile_free)

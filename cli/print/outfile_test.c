@@ -53,6 +53,26 @@ test_appears_when_committed (Fixture *fixture, gconstpointer data G_GNUC_UNUSED)
   assert_content (fixture->path, "new");
 }
 
+/* gzip unpacks it; without .gz at the end of its name it is plain. */
+static void
+test_gzip (Fixture *fixture, gconstpointer data G_GNUC_UNUSED)
+{
+  g_autofree char *path = g_strconcat (fixture->path, ".gz", NULL);
+  g_autofree char *command = g_strconcat ("gzip -dc ", path, NULL), *text = NULL;
+  g_autoptr (CliOutfile) packed = cli_outfile_new_gzip (path, NULL);
+  g_autoptr (CliOutfile) plain = cli_outfile_new_gzip (fixture->path, NULL);
+
+  fputs ("new", cli_outfile_stream (packed));
+  fputs ("new", cli_outfile_stream (plain));
+  g_assert_false (g_file_test (path, G_FILE_TEST_EXISTS));
+  g_assert_true (cli_outfile_commit (packed, NULL));
+  g_assert_true (cli_outfile_commit (plain, NULL));
+  g_assert_true (g_spawn_command_line_sync (command, &text, NULL, NULL, NULL));
+  g_assert_cmpstr (text, ==, "new");
+  assert_content (fixture->path, "new");
+  g_unlink (path);
+}
+
 static void
 test_old_stays_without_commit (Fixture *fixture, gconstpointer data G_GNUC_UNUSED)
 {
@@ -171,6 +191,27 @@ be_signalled_beside_a_thread (const char *path, int told)
 }
 
 /* A signal that a library's thread received waits for the thread that blocks it. */
+/* A name that ends in .gz, of a disk without room. */
+static void
+test_gzip_on_a_full_disk (Fixture *fixture, gconstpointer data G_GNUC_UNUSED)
+{
+  g_autofree char *path = g_strconcat (fixture->path, ".gz", NULL);
+  g_autoptr (CliOutfile) file = NULL;
+  g_autoptr (GError) error = NULL;
+
+  if (access ("/dev/full", W_OK) != 0) {
+    g_test_skip ("no /dev/full here");
+    return;
+  }
+  g_assert_cmpint (symlink ("/dev/full", path), ==, 0);
+  file = cli_outfile_new_gzip (path, NULL);
+  fputs ("new", cli_outfile_stream (file));
+  g_assert_false (cli_outfile_commit (file, &error));
+  g_assert_error (error, CLI_ERROR, CLI_ERROR_FILE);
+  g_assert_nonnull (strstr (error->message, "csv.gz: cannot write: "));
+  g_unlink (path);
+}
+
 static void
 test_signal_of_another_thread (Fixture *fixture, gconstpointer data G_GNUC_UNUSED)
 {
@@ -201,6 +242,8 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   add ("/cli/outfile/appears-when-committed", test_appears_when_committed);
+  add ("/cli/outfile/gzip", test_gzip);
+  add ("/cli/outfile/gzip-on-a-full-disk", test_gzip_on_a_full_disk);
   add ("/cli/outfile/old-stays-without-commit", test_old_stays_without_commit);
   add ("/cli/outfile/keeps-permissions", test_keeps_permissions);
   add ("/cli/outfile/replaces-links", test_replaces_links);

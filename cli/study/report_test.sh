@@ -1,5 +1,5 @@
 #!/bin/sh
-# report_test.sh - the report page: made by the program, used in a real browser.
+# report_test.sh - the pages of `hopcast report`: made by the program, used in a real browser.
 #
 # SPDX-License-Identifier: Apache-2.0
 #
@@ -72,6 +72,40 @@ same "failures are no cases" "1 4" "$(sed -n 's/.*id="data">//p' failures.html |
   /usr/bin/python3 -c 'import json, sys; data = json.load (sys.stdin); print (len (data["cases"]), len (data["failures"]))')"
 grep -q '<tr><td>leaf0<td><td>16 ranks: ' failures.html
 verdict $? "failures without scripts" "$(grep -c 'Single failures' failures.html)"
+# Links over time: the page is made from the file alone.
+"$hopcast" simulate gen:halo3d:ranks=64,bytes=20000,iterations=2 --machine bgq:32 --ranks-per-node 2 -q --threads 1 \
+  --links over-all.csv --links-over-time over.csv.gz >/dev/null 2>err || not_ok "links of a torus" "$(cat err)"
+"$hopcast" simulate gen:halo2d:ranks=256,bytes=50000,iterations=2 --machine systemg:64 --ranks-per-node 4 -q \
+  --links-over-time fabric.csv --links-every 5us >/dev/null 2>err || not_ok "links of a fabric" "$(cat err)"
+succeeds "a film of a torus" "$hopcast" report over.csv.gz -o film.html --title "Halo & <more>"
+succeeds "a film of a fabric" "$hopcast" report fabric.csv -o fabric.html
+gzip -dc over.csv.gz >over.csv
+"$hopcast" report - -o piped.html --title "Halo & <more>" <over.csv 2>err &&
+  sed 's/"origin":"standard input"/"origin":"over.csv.gz"/' piped.html | cmp -s - film.html
+verdict $? "a film of standard input" "$(cat err)"
+awk -F, 'NR == 1 || $1 == 7' over.csv >none.csv
+succeeds "a film of nothing" "$hopcast" report none.csv -o none.html
+# 4,096 nodes with loads without any pattern, in 205 of 410 frames: what a page has at most.
+awk 'BEGIN { print "begin_us,A,B,C,D,E,port,payload_bytes,wire_bytes,busy_share"; seed = 1
+  for (frame = 0; frame < 410; frame += 205) for (node = 0; node < 4096; node++) for (port = 0; port < 10; port++) {
+    seed = (seed * 16807) % 2147483647; bytes = 20000 - seed % 20000
+    printf "%d,%d,%d,%d,%d,%d,%s%s,0,%d,%.6g\n", frame * 10, int(node / 1024), int(node / 256) % 4, int(node / 32) % 8,
+      int(node / 2) % 16, node % 2, substr("ABCDE", int(port / 2) + 1, 1), port % 2 ? "+" : "-", bytes, bytes / 20000 } }' >many.csv
+run "$hopcast" report many.csv -o many-links.html
+size=$(wc -c <many-links.html)
+test "$status" = 0 && test "$size" -gt 180000 && test "$size" -lt 400000
+verdict $? "a film of 40,960 links: a byte for each link and interval" "$size bytes" "$(cat err)"
+
+refused "a film without mappings" 2 "has no mappings" report over.csv.gz -o x.html --top 3
+refused "links of another file" 1 "over-all.csv:1: not the columns of a file that --links-over-time wrote" \
+  report over-all.csv -o x.html
+head -c 3000 over.csv.gz >torn.csv.gz
+refused "a torn gzip file" 1 "torn.csv.gz: damaged gzip file" report torn.csv.gz -o x.html
+head -c 3000 over.csv | sed '$s/,[^,]*$//' >torn.csv
+refused "a torn file" 1 "torn.csv:$(awk 'END { print NR }' torn.csv): fewer than the 10 cells" report torn.csv -o x.html
+refused "no such links" 1 "missing.csv" report missing.csv -o x.html
+refused "no room for a film" 1 "/dev/full: cannot write" report over.csv -o /dev/full
+
 if grep -q -i -E '(src|href) *= *["'\'']?(https?:)?//' ./*.html; then
   not_ok "nothing from elsewhere" "$(grep -l -i -E '(src|href) *= *.?(https?:)?//' ./*.html)"
 else
@@ -117,6 +151,21 @@ used one.html 8
 used load.html 8
 used long.html 8
 used failures.html 15
+used film.html 12
+used fabric.html 12
+
+# The table of a frame is that interval of the file: the link at its top has the largest share, to a step.
+timeout 100 chromium --headless=new --no-sandbox --disable-gpu --user-data-dir="$scratch/profile" \
+  --virtual-time-budget=60000 --dump-dom "file://$scratch/film.html#frame=4" >dom 2>said </dev/null
+top=$(grep -o '<button type="button">[^<]* of [^<]*</button></td><td[^>]*>[0-9.]* %' dom | head -1)
+link=$(printf '%s\n' "$top" | sed 's/.*"button">\([^<]*\)<.*/\1/') share=$(printf '%s\n' "$top" | sed 's/.*>\([0-9.]*\) %/\1/')
+awk -F, -v link="$link" -v share="$share" '
+  $1 == 30 { name = $7 " of " $2 "," $3 "," $4 "," $5 "," $6; if (name == link) own = $10; if ($10 > most) most = $10 }
+  END { exit !(most > 0.1 && own > most - 0.005 && share > 100 * most - 0.5 && share < 100 * most + 0.5) }' over.csv
+verdict $? "a frame is its interval" "'$link' $share" "$(grep -c . dom) lines" "$(tail -3 said)"
+browse none.html
+grep -q 'No link sent anything' dom && grep -q 'data-ready="yes"' dom && ! test -s console
+verdict $? "nothing was sent" "$(head -5 console)"
 
 # The policy is alive: a script that was changed after the page was made does not run.
 sed 's/^function selfTest/function  selfTest/; s/^async function selfTest/async  function selfTest/' many.html >changed.html

@@ -53,15 +53,17 @@ void cli_timeline_write_paje (FILE *out, const SimTimeline *timeline, const CliR
 
 /* -- timeline_file_otf2.c ------------------------------------------------------- */
 
-/* Whether the archive can be written there; one that is there is replaced, any other folder in its
- * way is not. */
-gboolean cli_timeline_otf2_check (const char *path, GError **error);
-
 /* Writes the archive of a trace that is no graph, all of it or nothing.  The trace is read twice more.
  * *warning: what has no records, or NULL; the caller frees it. */
 gboolean
 cli_timeline_write_otf2 (const char *path, const SimTimeline *timeline, const CliRunInputs *inputs,
                          Trace *trace, char **warning, GError **error);
+
+/* -- timeline_otf2_place.c ------------------------------------------------------ */
+
+/* Whether an archive can be written there; one that is there is replaced, any other folder in its
+ * way is not. */
+gboolean cli_timeline_otf2_check (const char *path, GError **error);
 
 /* -- for all -------------------------------------------------------------- */
 

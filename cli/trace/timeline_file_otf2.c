@@ -13,249 +13,19 @@
  *
  * What begins has its record at the beginning of the call, what is complete at its end.  Sizes are the
  * arguments of the calls, and of receives the sizes that were asked for.
- *
- * An archive is three entries of a folder: X.otf2, X.def and the folder X.  They are written in a
- * temporary folder beside their place and moved, X.otf2 last: without it nothing is an archive. */
+ */
 #include "cli/trace/timeline_file.h"
 
 #include "cli/command.h"
-#include "mpi/communicator.h"
+#include "cli/trace/timeline_otf2.h"
 
-#include <errno.h>
-#include <glib/gstdio.h>
 #include <otf2/otf2.h>
-#include <string.h>
 
-#define SUFFIX      ".otf2"
 #define TICKS_PER_S 1000000000000u
 /* The smallest that libotf2 takes for events, and enough for definitions. */
 #define CHUNK_EVENT_BYTES      (UINT64_C (1) << 18)
 #define CHUNK_DEFINITION_BYTES (UINT64_C (1) << 20)
 #define NO_NUMBER              UINT32_MAX
-
-/* --- The place of the archive --- */
-
-/* "dir/run.otf2": "dir" and "run". */
-static void
-split_path (const char *path, char **folder, char **stem)
-{
-  *folder = g_path_get_dirname (path);
-  *stem = g_path_get_basename (path);
-  (*stem)[strlen (*stem) - strlen (SUFFIX)] = '\0';
-}
-
-static gboolean
-fail_write (const char *path, GError **error)
-{
-  return cli_fail (error, "%s: cannot write: %s", path, g_strerror (errno));
-}
-
-/* Whether the folder has files of an archive and nothing else: such a one may be replaced. */
-static gboolean
-holds_events (const char *folder)
-{
-  g_autoptr (GDir) dir = g_dir_open (folder, 0, NULL);
-  const char *name = NULL;
-
-  while (dir != NULL && (name = g_dir_read_name (dir)) != NULL)
-    if (!g_str_has_suffix (name, ".evt") && !g_str_has_suffix (name, ".def"))
-      return FALSE;
-  return dir != NULL;
-}
-
-static void
-remove_folder (const char *folder)
-{
-  g_autoptr (GDir) dir = g_dir_open (folder, 0, NULL);
-  const char *name;
-
-  while (dir != NULL && (name = g_dir_read_name (dir)) != NULL) {
-    g_autofree char *path = g_build_filename (folder, name, NULL);
-
-    if (g_unlink (path) != 0)
-      remove_folder (path);
-  }
-  g_rmdir (folder);
-}
-
-gboolean
-cli_timeline_otf2_check (const char *path, GError **error)
-{
-  g_autofree char *folder = NULL, *stem = NULL, *events = NULL;
-  g_autofree char *temporary = g_strconcat (path, ".tmp-XXXXXX", NULL);
-
-  split_path (path, &folder, &stem);
-  events = g_build_filename (folder, stem, NULL);
-  if (g_str_equal (stem, ""))
-    return cli_refuse (error, "--timeline %s: the archive has no name before .otf2", path);
-  if (g_file_test (events, G_FILE_TEST_EXISTS) &&
-      !(g_file_test (path, G_FILE_TEST_IS_REGULAR) && holds_events (events)))
-    return cli_refuse (
-        error,
-        "--timeline %s: the events go to the folder %s, which exists and is not that "
-        "of an archive alone",
-        path, events);
-  if (g_mkdtemp (temporary) == NULL)
-    return fail_write (path, error);
-  g_rmdir (temporary);
-  return TRUE;
-}
-
-/* Moves the new archive into its place, and the one that was there into the temporary folder. */
-static gboolean
-move_archive (const char *temporary, const char *path, GError **error)
-{
-  /* In this order the old one ceases and the new one comes into being. */
-  static const char *const leaving[] = { SUFFIX, ".def", "" }, *const coming[] = { "", ".def",
-                                                                                   SUFFIX };
-  g_autofree char *folder = NULL, *stem = NULL;
-
-  split_path (path, &folder, &stem);
-  for (gsize i = 0; i < G_N_ELEMENTS (leaving); i++) {
-    g_autofree char *name = g_strconcat (stem, leaving[i], NULL);
-    g_autofree char *from = g_build_filename (folder, name, NULL);
-    g_autofree char *to = g_strconcat (temporary, "/old", leaving[i], NULL);
-
-    if (g_rename (from, to) != 0 && errno != ENOENT)
-      return fail_write (path, error);
-  }
-  for (gsize i = 0; i < G_N_ELEMENTS (coming); i++) {
-    g_autofree char *name = g_strconcat (stem, coming[i], NULL);
-    g_autofree char *from = g_build_filename (temporary, "new", name, NULL);
-    g_autofree char *to = g_build_filename (folder, name, NULL);
-
-    if (g_rename (from, to) != 0)
-      return fail_write (path, error);
-  }
-  return TRUE;
-}
-
-/* --- Communicators of the trace ---
- *
- * Ranks name communicators by handles of their own, which a creation binds when all members have come.
- * Therefore the trace is walked twice: at first for the communicator of each creation. */
-
-typedef struct {
-  TraceCursor *cursor;
-  GArray *made;     /* (element-type uint32_t) communicators in the order of the creations */
-  uint32_t handle;  /* of the creation that waits for others */
-  bool waits, done; /* waits: until all members have come */
-} Walk;
-
-typedef struct {
-  Trace *trace;
-  TraceComms *comms;
-  Walk *walks; /* [n_ranks] */
-  uint32_t n_ranks;
-} Comms;
-
-static void
-add_made (Comms *comms, uint32_t rank, uint32_t handle)
-{
-  uint32_t comm = trace_comms_resolve (comms->comms, rank, handle);
-
-  g_array_append_val (comms->walks[rank].made, comm);
-}
-
-static bool
-is_creation (TraceOpKind kind)
-{
-  return kind == TRACE_OP_COMM_DUP || kind == TRACE_OP_COMM_SPLIT || kind == TRACE_OP_COMM_CREATE ||
-         kind == TRACE_OP_CART_CREATE || kind == TRACE_OP_CART_SUB || kind == TRACE_OP_GRAPH_CREATE;
-}
-
-static gboolean
-walk_creation (Comms *comms, uint32_t rank, const TraceOp *op, GError **error)
-{
-  uint32_t parent = trace_comms_resolve (comms->comms, rank, op->comm);
-  bool complete;
-
-  comms->walks[rank].handle = op->new_comm;
-  if (!trace_comms_create (comms->comms, rank, op, &complete, error))
-    return FALSE;
-  comms->walks[rank].waits = true;
-  for (uint32_t i = 0; complete && i < trace_comms_size (comms->comms, parent); i++) {
-    uint32_t member = trace_comms_world_rank (comms->comms, parent, i, rank);
-
-    comms->walks[member].waits = false;
-    add_made (comms, member, comms->walks[member].handle);
-  }
-  return TRUE;
-}
-
-/* Until the rank waits or is done. */
-static gboolean
-walk_rank (Comms *comms, uint32_t rank, GError **error)
-{
-  Walk *walk = &comms->walks[rank];
-  gboolean good = TRUE;
-  TraceOp op;
-
-  if (walk->cursor == NULL && !(walk->cursor = trace_cursor_new (comms->trace, rank, error)))
-    return FALSE;
-  while (good && !walk->waits) {
-    TraceNext next = trace_cursor_next (walk->cursor, &op, error);
-
-    if (next == TRACE_NEXT_ERROR)
-      return FALSE;
-    if (next == TRACE_NEXT_END) {
-      g_clear_pointer (&walk->cursor, trace_cursor_free);
-      walk->done = true;
-      return TRUE;
-    }
-    if (is_creation (op.kind))
-      good = walk_creation (comms, rank, &op, error);
-    else if (op.kind == TRACE_OP_COMM_DEFINE) {
-      good = trace_comms_define (comms->comms, rank, &op, error);
-      add_made (comms, rank, op.new_comm);
-    } else if (op.kind == TRACE_OP_COMM_FREE)
-      trace_comms_release (comms->comms, rank, op.comm);
-    else if (op.kind >= TRACE_OP_COMM_GROUP && op.kind <= TRACE_OP_GROUP_FREE)
-      good = trace_comms_group (comms->comms, rank, &op, error);
-  }
-  return good;
-}
-
-/* The replay has passed it already: no rank waits for ever. */
-static gboolean
-walk_all (Comms *comms, GError **error)
-{
-  bool any = true;
-
-  while (any) {
-    any = false;
-    for (uint32_t rank = 0; rank < comms->n_ranks; rank++) {
-      if (comms->walks[rank].done || comms->walks[rank].waits)
-        continue;
-      if (!walk_rank (comms, rank, error))
-        return FALSE;
-      any = true;
-    }
-  }
-  return TRUE;
-}
-
-static gboolean
-comms_init (Comms *comms, Trace *trace, GError **error)
-{
-  *comms = (Comms){ .trace = trace, .n_ranks = trace_ranks (trace) };
-  comms->comms = trace_comms_new (comms->n_ranks);
-  comms->walks = g_new0 (Walk, comms->n_ranks);
-  for (uint32_t rank = 0; rank < comms->n_ranks; rank++)
-    comms->walks[rank].made = g_array_new (FALSE, FALSE, sizeof (uint32_t));
-  return walk_all (comms, error);
-}
-
-static void
-comms_clear (Comms *comms)
-{
-  for (uint32_t rank = 0; rank < comms->n_ranks; rank++) {
-    trace_cursor_free (comms->walks[rank].cursor);
-    g_array_unref (comms->walks[rank].made);
-  }
-  g_free (comms->walks);
-  trace_comms_free (comms->comms);
-}
 
 /* --- Events --- */
 
@@ -263,7 +33,9 @@ comms_clear (Comms *comms)
 typedef struct {
   const SimTimeline *timeline;
   const CliRunInputs *inputs;
-  Comms comms;
+  Trace *trace;
+  uint32_t n_ranks;
+  CliOtf2Comms *comms;
   uint64_t *intervals;      /* numbers of intervals, lane by lane in the order of time */
   uint64_t *first;          /* [n_lanes + 1] of a lane in them */
   uint64_t *n_events;       /* [n_ranks] written */
@@ -327,7 +99,8 @@ comm_of (const Rank *rank, uint32_t handle)
 static uint32_t
 comm_id (const Archive *archive, uint32_t comm)
 {
-  return comm == TRACE_COMMS_SELF ? trace_comms_created (archive->comms.comms) + 1 : comm;
+  return comm == TRACE_COMMS_SELF ? trace_comms_created (cli_otf2_comms_all (archive->comms)) + 1
+                                  : comm;
 }
 
 static uint64_t
@@ -412,7 +185,7 @@ collective_part (const Rank *rank, const TraceOp *op)
                                                       : known_bytes (op->recv_bytes) };
 
   /* All ranks of the parent meet. */
-  if (is_creation (op->kind)) {
+  if (trace_op_is_creation (op->kind)) {
     part.kind = part.comm == TRACE_COMMS_NULL ? PART_NONE : PART_COLLECTIVE;
     part.op = OTF2_COLLECTIVE_OP_CREATE_HANDLE;
     part.bytes = part.recv_bytes = 0;
@@ -600,7 +373,7 @@ begin_call (Rank *rank, const TraceOp *op, int64_t at_ps)
     rank->archive->n_inexpressible++;
     if (op->nonblocking)
       write_post (rank, op->request, part, at_ps);
-  } else if (trace_op_is_collective (op->kind) || is_creation (op->kind)) {
+  } else if (trace_op_is_collective (op->kind) || trace_op_is_creation (op->kind)) {
     part = collective_part (rank, op);
     if (op->nonblocking) {
       write_post (rank, op->request, part, at_ps);
@@ -702,17 +475,16 @@ write_call (Rank *rank, uint64_t call, const TraceOp *op, uint64_t *next, int64_
 static void
 bind_comm (Rank *rank, const TraceOp *op)
 {
-  const GArray *made = rank->archive->comms.walks[rank->rank].made;
-
-  if ((is_creation (op->kind) || op->kind == TRACE_OP_COMM_DEFINE) && rank->n_made < made->len)
-    g_hash_table_insert (rank->comm_of, GUINT_TO_POINTER (op->new_comm),
-                         GUINT_TO_POINTER (g_array_index (made, uint32_t, rank->n_made++)));
+  if (trace_op_is_creation (op->kind) || op->kind == TRACE_OP_COMM_DEFINE)
+    g_hash_table_insert (
+        rank->comm_of, GUINT_TO_POINTER (op->new_comm),
+        GUINT_TO_POINTER (cli_otf2_comms_made (rank->archive->comms, rank->rank, rank->n_made++)));
 }
 
 static gboolean
 write_operations (Rank *rank, GError **error)
 {
-  g_autoptr (TraceCursor) cursor = trace_cursor_new (rank->archive->comms.trace, rank->rank, error);
+  g_autoptr (TraceCursor) cursor = trace_cursor_new (rank->archive->trace, rank->rank, error);
   uint64_t next = rank->archive->first[rank->rank];
   uint64_t end = rank->archive->first[rank->rank + 1];
   int64_t now_ps = 0;
@@ -817,7 +589,7 @@ define_places (Definitions *d)
 
   keep (d->archive, OTF2_GlobalDefWriter_WriteSystemTreeNode (d->writer, 0, machine, class,
                                                               OTF2_UNDEFINED_SYSTEM_TREE_NODE));
-  for (uint32_t rank = 0; rank < d->archive->comms.n_ranks; rank++) {
+  for (uint32_t rank = 0; rank < d->archive->n_ranks; rank++) {
     uint32_t node = inputs->mapping->node[rank];
     g_autofree char *rank_name = cli_timeline_lane_name ((SimLane){ rank, 0 });
 
@@ -857,8 +629,8 @@ define_comm (Definitions *d, uint32_t comm, const char *name, uint32_t group)
 static void
 define_comms (Definitions *d)
 {
-  const TraceComms *comms = d->archive->comms.comms;
-  uint32_t n_ranks = d->archive->comms.n_ranks;
+  const TraceComms *comms = cli_otf2_comms_all (d->archive->comms);
+  uint32_t n_ranks = d->archive->n_ranks;
   g_autofree uint64_t *members = g_new (uint64_t, n_ranks);
 
   for (uint32_t rank = 0; rank < n_ranks; rank++)
@@ -883,7 +655,7 @@ static void
 write_own_definitions (Archive *archive, OTF2_Archive *otf2)
 {
   keep (archive, OTF2_Archive_OpenDefFiles (otf2));
-  for (uint32_t rank = 0; archive->code == OTF2_SUCCESS && rank < archive->comms.n_ranks; rank++) {
+  for (uint32_t rank = 0; archive->code == OTF2_SUCCESS && rank < archive->n_ranks; rank++) {
     OTF2_DefWriter *writer = OTF2_Archive_GetDefWriter (otf2, rank);
 
     /* A file of nothing is not written. */
@@ -975,8 +747,7 @@ write_archive (Archive *archive, OTF2_Archive *otf2, GError **error)
   keep (archive, OTF2_Archive_SetSerialCollectiveCallbacks (otf2));
   keep (archive, OTF2_Archive_SetCreator (otf2, "hopcast " PACKAGE_VERSION));
   keep (archive, OTF2_Archive_OpenEvtFiles (otf2));
-  for (uint32_t rank = 0; good && archive->code == OTF2_SUCCESS && rank < archive->comms.n_ranks;
-       rank++)
+  for (uint32_t rank = 0; good && archive->code == OTF2_SUCCESS && rank < archive->n_ranks; rank++)
     good = write_rank (archive, otf2, rank, error);
   if (!good)
     return FALSE;
@@ -985,16 +756,6 @@ write_archive (Archive *archive, OTF2_Archive *otf2, GError **error)
   if (archive->code == OTF2_SUCCESS)
     write_definitions (archive, otf2);
   return TRUE;
-}
-
-/* libotf2 3.0 reports nothing when the disk is full: the ends of all files are looked for. */
-static gboolean
-is_whole (const char *folder, const char *stem, const char *path, GError **error)
-{
-  g_autofree char *anchor = g_strconcat (folder, G_DIR_SEPARATOR_S, stem, SUFFIX, NULL);
-  g_autoptr (Trace) written = trace_open (anchor, NULL, NULL);
-
-  return written != NULL || cli_fail (error, "%s: cannot write: data was lost (disk full?)", path);
 }
 
 static char *
@@ -1019,41 +780,39 @@ gboolean
 cli_timeline_write_otf2 (const char *path, const SimTimeline *timeline, const CliRunInputs *inputs,
                          Trace *trace, char **warning, GError **error)
 {
-  g_autofree char *temporary = g_strconcat (path, ".tmp-XXXXXX", NULL);
-  g_autofree char *folder = NULL, *stem = NULL, *new_folder = NULL;
-  Archive archive = { .timeline = timeline, .inputs = inputs };
-  OTF2_ErrorCallback before = OTF2_Error_RegisterCallback (on_error, NULL);
-  OTF2_Archive *otf2 = NULL;
-  gboolean good = comms_init (&archive.comms, trace, error);
+  g_autoptr (CliOtf2Comms) comms = cli_otf2_comms_new (trace, error);
+  g_autoptr (CliOtf2Place) place = comms != NULL ? cli_otf2_place_new (path, error) : NULL;
+  Archive archive = { .timeline = timeline,
+                      .inputs = inputs,
+                      .trace = trace,
+                      .n_ranks = trace_ranks (trace),
+                      .comms = comms };
+  OTF2_ErrorCallback before;
+  OTF2_Archive *otf2;
+  gboolean good = TRUE;
 
   *warning = NULL;
-  split_path (path, &folder, &stem);
-  if (good && g_mkdtemp (temporary) == NULL)
-    good = fail_write (path, error);
-  if (good) {
-    new_folder = g_build_filename (temporary, "new", NULL);
-    otf2 = OTF2_Archive_Open (new_folder, stem, OTF2_FILEMODE_WRITE, CHUNK_EVENT_BYTES,
-                              CHUNK_DEFINITION_BYTES, OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
-    archive.n_events = g_new0 (uint64_t, archive.comms.n_ranks);
-    sort_intervals (&archive);
-    if (otf2 == NULL)
-      keep (&archive, OTF2_ERROR_FILE_CAN_NOT_OPEN);
-    else {
-      good = write_archive (&archive, otf2, error);
-      keep (&archive, OTF2_Archive_Close (otf2));
-    }
-    if (good && archive.code != OTF2_SUCCESS)
-      good =
-          cli_fail (error, "%s: cannot write: %s", path, OTF2_Error_GetDescription (archive.code));
-    good =
-        good && is_whole (new_folder, stem, path, error) && move_archive (temporary, path, error);
-    *warning = good ? losses_text (&archive) : NULL;
-    remove_folder (temporary);
+  if (place == NULL)
+    return FALSE;
+  before = OTF2_Error_RegisterCallback (on_error, NULL);
+  otf2 = OTF2_Archive_Open (cli_otf2_place_folder (place), cli_otf2_place_name (place),
+                            OTF2_FILEMODE_WRITE, CHUNK_EVENT_BYTES, CHUNK_DEFINITION_BYTES,
+                            OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
+  archive.n_events = g_new0 (uint64_t, archive.n_ranks);
+  sort_intervals (&archive);
+  if (otf2 == NULL)
+    keep (&archive, OTF2_ERROR_FILE_CAN_NOT_OPEN);
+  else {
+    good = write_archive (&archive, otf2, error);
+    keep (&archive, OTF2_Archive_Close (otf2));
   }
+  if (good && archive.code != OTF2_SUCCESS)
+    good = cli_fail (error, "%s: cannot write: %s", path, OTF2_Error_GetDescription (archive.code));
+  good = good && cli_otf2_place_commit (place, error);
+  *warning = good ? losses_text (&archive) : NULL;
   OTF2_Error_RegisterCallback (before, NULL);
   g_free (archive.intervals);
   g_free (archive.first);
   g_free (archive.n_events);
-  comms_clear (&archive.comms);
   return good;
 }

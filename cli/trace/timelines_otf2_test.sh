@@ -40,8 +40,8 @@ counts () {
             /"collectives": {$/,/}/p'
 }
 
-# written NAME TRACE OPTION...: the archive says what Chrome's form of the run says, and is the trace.
-written () {
+# written_calls NAME TRACE OPTION...: the archive has the intervals of Chrome's form, and the trace's messages.
+written_calls () {
   name=$1; trace=$2; shift 2
   rm -rf w w.def w.otf2
   run "$hopcast" simulate "$trace" "$@" --timeline w.json --format json
@@ -59,16 +59,94 @@ written () {
   else
     skip "$name: otf2-print shows the intervals of Chrome's form" "no otf2-print (Debian: otf2-tools)"
   fi
-  counts "$trace" >expected
-  counts w.otf2 >got
-  grep -q '"send_bytes"' expected && cmp -s got expected
-  verdict $? "$name: the same operations" "$(diff got expected)"
   "$hopcast" trace matrix "$trace" --with-collectives "$@" >expected 2>err
   "$hopcast" trace matrix w.otf2 --with-collectives "$@" >got 2>>err
   test "$(wc -l <expected)" -gt 1 && cmp -s got expected
   verdict $? "$name: the same bytes between the same ranks" "$(diff got expected | head -5)" "$(cat err)"
 }
+
+# written NAME TRACE OPTION...: these, and as many operations of each kind.  A trace that makes communicators, or has
+# persistent requests, has other ones.
+written () {
+  written_calls "$@"
+  counts "$trace" >expected
+  counts w.otf2 >got
+  grep -q '"send_bytes"' expected && cmp -s got expected
+  verdict $? "$name: the same operations" "$(diff got expected)"
+}
 options="--machine torus:4x2 --ranks-per-node 2"
+
+# Calls that no text has: what each rank's records are, in which call, by hand.  Requests are numbered as
+# they begin; ranks 2 and 0, in this order, are communicator 1, and the copy of the world is 3.
+"${G_TEST_BUILDDIR:-.}/cli/trace/timeline_calls" calls.hct || not_ok "a trace of all calls" "none made"
+for rank in 0 1 2; do
+  next=$(((rank + 1) % 3)) last=$(((rank + 2) % 3))
+  for first in 0 2; do
+    second=$((first + 1))
+    cat <<END
+$rank start IRECV_REQUEST Request: $first
+$rank start ISEND Receiver: $next, Communicator: 0, Tag: 4, Length: 80, Request: $second
+$rank test REQUEST_TEST Request: $first
+$rank test REQUEST_TEST Request: $second
+$rank wait IRECV Sender: $last, Communicator: 0, Tag: 4, Length: 80, Request: $first
+$rank wait ISEND_COMPLETE Request: $second
+END
+  done
+  cat <<END
+$rank irecv IRECV_REQUEST Request: 4
+$rank send SEND Receiver: $next, Communicator: 0, Tag: 5, Length: 96
+$rank test IRECV Sender: $last, Communicator: 0, Tag: 5, Length: 96, Request: 4
+$rank allreduce COLLECTIVE_REQUEST Request: 5
+$rank test REQUEST_TEST Request: 5
+$rank wait COLLECTIVE_COMPLETE Operation: ALLREDUCE, Communicator: 0, Root: NONE, Sent: 90, Received: 90, Request: 5
+$rank comm_split COLLECTIVE_BEGIN
+$rank comm_split COLLECTIVE_END Operation: CREATE_HANDLE, Communicator: 0, Root: NONE, Sent: 0, Received: 0
+END
+  test $rank = 1 || cat <<END
+$rank bcast COLLECTIVE_REQUEST Request: 6
+$rank wait COLLECTIVE_COMPLETE Operation: BCAST, Communicator: 1, Root: 0, Sent: 500, Received: 500, Request: 6
+END
+  test $rank != 2 || echo "$rank send SEND Receiver: 1, Communicator: 1, Tag: 6, Length: 64"
+  test $rank != 0 || echo "$rank recv RECV Sender: 0, Communicator: 1, Tag: 6, Length: 64"
+  cat <<END
+$rank comm_dup COLLECTIVE_BEGIN
+$rank comm_dup COLLECTIVE_END Operation: CREATE_HANDLE, Communicator: 0, Root: NONE, Sent: 0, Received: 0
+$rank allgather COLLECTIVE_BEGIN
+$rank allgather COLLECTIVE_END Operation: ALLGATHER, Communicator: 3, Root: NONE, Sent: 70, Received: 70
+END
+done >records
+written_calls "all calls" calls.hct --machine torus:4 --ranks-per-node 1
+if command -v otf2-print >/dev/null; then
+  # "LOCATION REGION RECORD ATTRIBUTES" without times, in the order of each rank.
+  awk '$1 == "ENTER" { match ($0, /"[^"]*"/); region[$2, ++depth[$2]] = substr ($0, RSTART + 1, RLENGTH - 2) }
+       $1 == "LEAVE" { depth[$2]-- }
+       /^(MPI|NON_BLOCKING)_/ {
+         location = $2; name = $1; sub (/^MPI_|^NON_BLOCKING_/, "", name); $1 = $2 = $3 = ""; sub (/^ */, "")
+         gsub (/ \("rank [0-9]*" <[0-9]*>\)/, ""); $0 = numbered($0)
+         print location, region[location, depth[location]], name ($0 == "" ? "" : " " $0) }
+       function numbered(text) { # a communicator by its number
+         if (match (text, /"[^"]*" </)) text = substr (text, 1, RSTART - 1) substr (text, RSTART + RLENGTH)
+         sub (/>/, "", text); return text }' printed | sort -s -n -k1,1 >got
+  cmp -s got records
+  verdict $? "the records of all calls, by hand" "$(diff got records | head -12)"
+  otf2-print -G w.otf2 | sed -n 's/^GROUP .*Type: COMM_GROUP.* Members*: //p' | sed 's/ *("[^)]*)//g' >groups
+  printf '%s\n' "0, 1, 2" "2, 0" "1" "0, 1, 2" >members
+  cmp -s groups members
+  verdict $? "the members of all communicators, by hand" "$(cat groups)" "$(otf2-print -G w.otf2 | grep '^GROUP')"
+else
+  skip "the records of all calls, by hand" "no otf2-print (Debian: otf2-tools)"
+  skip "the members of all communicators, by hand" "no otf2-print (Debian: otf2-tools)"
+fi
+
+# A replay knows no more of a call that makes a communicator than that all meet; before it, the same takes as long
+# (but requests are started one by one).
+"$hopcast" simulate w.otf2 --machine torus:4 --ranks-per-node 1 --timeline again.json >out 2>err
+chrome_intervals w.json >intervals
+made=$(awk '$4 == "comm_split" { print $2; exit }' intervals)
+chrome_intervals again.json | awk -v made="$made" '$2 < made && $4 != "start"' >got
+awk -v made="$made" '$2 < made && $4 != "start"' intervals >expected
+test "$(wc -l <expected)" -gt 40 && cmp -s got expected
+verdict $? "a replay of all calls is the same until the first communicator" "$(diff got expected | head -5)" "$(cat err)"
 
 # Every blocking form, requests, and collectives with and without roots.
 for rank in 0 1 2 3; do

@@ -544,8 +544,9 @@ refuse_count (Reader *reader, const char *at, guint n, GError **error)
 /* The cells of a row.  A cell that is no number makes its column one of texts: at once in the first
  * row, later by reading again. */
 static BaseTaken
-take_row (Reader *reader, const char **at, GError **error)
+take_row (void *data, const char **at, GError **error)
 {
+  Reader *reader = data;
   PredictTable *table = reader->table;
   uint64_t row = table->n_rows;
 
@@ -587,61 +588,6 @@ take_row (Reader *reader, const char **at, GError **error)
   return BASE_TAKEN;
 }
 
-/* Commas separate names, around which blanks do not count unless they are quoted. */
-static BaseTaken
-take_names (Reader *reader, GPtrArray *names, const char **at, GError **error)
-{
-  g_ptr_array_set_size (names, 0);
-  for (;; (*at)++) {
-    bool quoted = **at == '"';
-    BaseTaken taken = base_cells_take (&reader->cells, at, error);
-
-    if (taken != BASE_TAKEN)
-      return taken;
-    g_ptr_array_add (names, quoted ? g_strdup (reader->cells.cell->str)
-                                   : g_strstrip (g_strdup (reader->cells.cell->str)));
-    if (**at != ',')
-      return BASE_TAKEN;
-  }
-}
-
-/* The next line that is not empty: its names, or where names is NULL a row of the table.
- * *any: whether there was one. */
-static gboolean
-read_line (Reader *reader, GPtrArray *names, gboolean *any, GError **error)
-{
-  BaseText *text = &reader->cells.text;
-
-  do {
-    const char *at;
-    BaseTaken taken = BASE_TAKE_MORE;
-
-    while (text->at < text->end && *text->at != ',' &&
-           base_cell_ends (text->at)) { /* empty lines */
-      text->at += *text->at == '\r' ? 2 : 1;
-      text->line++;
-    }
-    at = text->at;
-    reader->cells.line = text->line;
-    reader->cells.column = NULL;
-    if (at < text->end)
-      taken =
-          names != NULL ? take_names (reader, names, &at, error) : take_row (reader, &at, error);
-    if (taken == BASE_TAKEN) {
-      text->at = at + (*at == '\r' ? 2 : 1);
-      text->line = reader->cells.line + 1;
-      *any = TRUE;
-      return TRUE;
-    }
-    if (taken == BASE_REFUSED || !base_text_more (text, any, error))
-      return FALSE;
-  } while (*any);
-  if (text->at == text->end)
-    return TRUE;
-  base_cells_refuse (&reader->cells, error, "a quote that does not end");
-  return FALSE;
-}
-
 /* -- the table ----------------------------------------------------------- */
 
 static gboolean
@@ -653,7 +599,7 @@ read_header (Reader *reader, GError **error)
   double number;
   gboolean any;
 
-  if (!read_line (reader, names, &any, error))
+  if (!base_cells_header (&reader->cells, names, &any, error))
     return FALSE;
   if (!any) {
     g_set_error (error, BASE_ERROR, BASE_ERROR_TEXT,
@@ -698,7 +644,7 @@ read_rows (Reader *reader, GError **error)
   while (any) {
     if (reader->table->n_rows == reader->capacity)
       set_capacity (reader, 2 * reader->capacity);
-    if (!read_line (reader, NULL, &any, error))
+    if (!base_cells_line (&reader->cells, take_row, reader, &any, error))
       return FALSE;
   }
   return TRUE;
@@ -717,8 +663,8 @@ read_again (Reader *reader, GError **error)
       begin_texts (reader, at);
   reader->again = false;
   reader->table->n_rows = 0;
-  if (!base_text_rewind (&reader->cells.text, error) || !read_line (reader, names, &any, error) ||
-      !read_rows (reader, error))
+  if (!base_text_rewind (&reader->cells.text, error) ||
+      !base_cells_header (&reader->cells, names, &any, error) || !read_rows (reader, error))
     return FALSE;
   if (!reader->again && reader->table->n_rows == n_rows)
     return TRUE;

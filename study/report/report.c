@@ -6,6 +6,7 @@
 #include "base/decimal.h"
 #include "study/failures.h"
 #include "study/ranking.h"
+#include "study/report/page.h"
 #include "study/store/row_fields.h"
 #include "study/study_error.h"
 
@@ -50,78 +51,6 @@ find_edges (const Report *report, const StudyRow *row, uint64_t *n_edges, GError
   return row->trace_hash ? study_store_edges (report->reader->store, row->trace_hash, row->ranks,
                                               n_edges, error)
                          : NULL;
-}
-
-/* --- JSON text that may stand in a page --- */
-
-/* The generator of json-glib writes all digits of a double and leaves '<' as it is; here numbers are
- * the shortest that read back, and no text ends a script. */
-
-/* Text that is not UTF-8 gets U+FFFD where it is not.  NULL is null. */
-static void
-add_string (GString *json, const char *text)
-{
-  g_autofree char *valid = text ? g_utf8_make_valid (text, -1) : NULL;
-
-  if (!text) {
-    g_string_append (json, "null");
-    return;
-  }
-  g_string_append (json, "\"");
-  for (const char *at = valid; *at; at = g_utf8_next_char (at)) {
-    gunichar character = g_utf8_get_char (at);
-
-    /* '<' could end the script that contains the text, '&' could begin an entity where the page is
-     * treated as XML, and the separators of lines and paragraphs end strings in old browsers. */
-    if (character < 0x20 || strchr ("\"\\<>&", *at) || character == 0x2028 || character == 0x2029)
-      g_string_append_printf (json, "\\u%04x", character);
-    else
-      g_string_append_unichar (json, character);
-  }
-  g_string_append (json, "\"");
-}
-
-/* NaN and infinity are null. */
-static void
-add_number (GString *json, double value)
-{
-  char text[BASE_DECIMAL_SIZE];
-
-  g_string_append (json, isfinite (value) ? base_decimal_print (text, value) : "null");
-}
-
-/* A comma unless the object or array was just opened. */
-static void
-add_comma (GString *json)
-{
-  char last = json->len > 0 ? json->str[json->len - 1] : '[';
-
-  if (last != '[' && last != '{')
-    g_string_append_c (json, ',');
-}
-
-/* "name": with a comma before it unless the object or array was just opened. */
-static void
-add_member (GString *json, const char *name)
-{
-  add_comma (json);
-  add_string (json, name);
-  g_string_append_c (json, ':');
-}
-
-/* A member and its value. */
-static void
-add_string_member (GString *json, const char *name, const char *text)
-{
-  add_member (json, name);
-  add_string (json, text);
-}
-
-static void
-add_number_member (GString *json, const char *name, double value)
-{
-  add_member (json, name);
-  add_number (json, value);
 }
 
 /* --- Many numbers in a page: a byte each, compressed --- */
@@ -194,20 +123,6 @@ code_of (const Levels *levels, double value)
   return (guint8) (levels->value[high] - value < value - levels->value[low] ? high : low);
 }
 
-/* Appends base64 of the zlib stream of some bytes, as a JSON string. */
-static void
-pack_bytes (GString *json, const void *bytes, gsize n)
-{
-  uLongf size = compressBound (n);
-  g_autofree guint8 *packed = g_malloc (size);
-  g_autofree char *text = NULL;
-  int status = compress2 (packed, &size, bytes, n, Z_BEST_COMPRESSION);
-
-  g_assert (status == Z_OK);
-  text = g_base64_encode (packed, size);
-  g_string_append_printf (json, "\"%s\"", text);
-}
-
 /* Appends {"exact":true|false,"levels":[...],"codes":"..."}: value i is levels[code i]; codes is base64
  * of a zlib stream. */
 static void
@@ -221,17 +136,17 @@ pack_values (GString *json, const uint64_t *values, gsize n)
   for (gsize i = 0; i < n; i++)
     codes[i] = code_of (&levels, (double) values[i]);
   g_string_append_c (json, '{');
-  add_member (json, "exact");
+  study_page_add_member (json, "exact");
   g_string_append (json, levels.exact ? "true" : "false");
-  add_member (json, "levels");
+  study_page_add_member (json, "levels");
   g_string_append_c (json, '[');
   for (guint level = 0; level < levels.n; level++) {
-    add_comma (json);
-    add_number (json, levels.value[level]);
+    study_page_add_comma (json);
+    study_page_add_number (json, levels.value[level]);
   }
   g_string_append_c (json, ']');
-  add_member (json, "codes");
-  pack_bytes (json, codes, n);
+  study_page_add_member (json, "codes");
+  study_page_pack (json, codes, n);
   g_string_append_c (json, '}');
 }
 
@@ -254,9 +169,9 @@ add_machine (GString *json, const TopoMachine *machine)
     for (uint32_t device = 0; device < fabric->n_devices; device++) {
       const TopoDevice *it = &fabric->devices[device];
 
-      add_comma (json);
+      study_page_add_comma (json);
       g_string_append_c (json, '[');
-      add_string (json, it->name);
+      study_page_add_string (json, it->name);
       g_string_append_printf (json, ",%d,%u]", it->is_switch, it->n_ports);
     }
     g_string_append (json, "],\"links\":[");
@@ -265,7 +180,7 @@ add_machine (GString *json, const TopoMachine *machine)
 
       if (peer == TOPO_NONE)
         continue;
-      add_comma (json);
+      study_page_add_comma (json);
       g_string_append_printf (json, "%u,%u,%u,%u", fabric->ports[port].device,
                               topo_fabric_port_number (fabric, port), fabric->ports[peer].device,
                               topo_fabric_port_number (fabric, peer));
@@ -274,12 +189,12 @@ add_machine (GString *json, const TopoMachine *machine)
   } else {
     g_string_append (json, "\"kind\":\"torus\",\"shape\":[");
     for (uint32_t dimension = 0; dimension < machine->shape.n_dimensions; dimension++) {
-      add_comma (json);
+      study_page_add_comma (json);
       g_string_append_printf (json, "%u", machine->shape.size[dimension]);
     }
     g_string_append (json, "],\"wrap\":[");
     for (uint32_t dimension = 0; dimension < machine->shape.n_dimensions; dimension++) {
-      add_comma (json);
+      study_page_add_comma (json);
       g_string_append (json, machine->shape.wrap[dimension] ? "true" : "false");
     }
     g_string_append_c (json, ']');
@@ -305,8 +220,8 @@ add_rank_bins (GString *json, const char *name, const StudyRankTimes *ranks, gsi
     memcpy (&means[bin], &mean, sizeof mean);
     means[bin] = GUINT32_TO_LE (means[bin]);
   }
-  add_member (json, name);
-  pack_bytes (json, means, n_bins * sizeof *means);
+  study_page_add_member (json, name);
+  study_page_pack (json, means, n_bins * sizeof *means);
 }
 
 /* What a page shows of a mapping beyond its row: links, ranks and places.  A machine that is missing or
@@ -351,7 +266,7 @@ add_detail (GString *json, Report *report, StudyRow *row, GError **error)
                           : topo_shape_neighbour (&machine->shape, (uint32_t) place / n_ports,
                                                   (uint32_t) place % n_ports) != TOPO_NONE)
         values[n_links++] = bytes[place];
-    add_member (json, "links");
+    study_page_add_member (json, "links");
     pack_values (json, values, n_links);
   }
   if (row->rank_times && g_bytes_get_size (row->rank_times) > 0) {
@@ -359,7 +274,7 @@ add_detail (GString *json, Report *report, StudyRow *row, GError **error)
     const StudyRankTimes *ranks = g_bytes_get_data (row->rank_times, &size);
     gsize n_ranks = size / sizeof *ranks;
 
-    add_member (json, "ranks");
+    study_page_add_member (json, "ranks");
     g_string_append_printf (json, "{\"n\":%" G_GSIZE_FORMAT, n_ranks);
     add_rank_bins (json, "end_s", ranks, n_ranks, offsetof (StudyRankTimes, end_s));
     add_rank_bins (json, "compute_s", ranks, n_ranks, offsetof (StudyRankTimes, compute_s));
@@ -384,8 +299,8 @@ add_detail (GString *json, Report *report, StudyRow *row, GError **error)
     for (uint32_t rank = mapping->n_ranks; rank-- > 0;)
       if (mapping->node[rank] < n_nodes)
         first_rank[mapping->node[rank]] = GUINT32_TO_LE (rank);
-    add_member (json, "places");
-    pack_bytes (json, first_rank, n_nodes * sizeof *first_rank);
+    study_page_add_member (json, "places");
+    study_page_pack (json, first_rank, n_nodes * sizeof *first_rank);
   }
   return TRUE;
 }
@@ -427,27 +342,27 @@ static gboolean
 add_mapping (GString *json, Report *report, const StudyRanked *ranked, gboolean in_detail,
              GError **error)
 {
-  add_comma (json);
+  study_page_add_comma (json);
   g_string_append_c (json, '{');
-  add_string_member (json, "name", ranked->mapping);
-  add_number_member (json, "value", ranked->value);
-  add_number_member (json, "lower", ranked->lower);
-  add_number_member (json, "upper", ranked->upper);
-  add_number_member (json, "gain", ranked->gain);
-  add_number_member (json, "place", ranked->place);
-  add_number_member (json, "runs", ranked->n_runs);
-  add_string_member (json, "key", ranked->row->key);
-  add_member (json, "values");
+  study_page_add_string_member (json, "name", ranked->mapping);
+  study_page_add_number_member (json, "value", ranked->value);
+  study_page_add_number_member (json, "lower", ranked->lower);
+  study_page_add_number_member (json, "upper", ranked->upper);
+  study_page_add_number_member (json, "gain", ranked->gain);
+  study_page_add_number_member (json, "place", ranked->place);
+  study_page_add_number_member (json, "runs", ranked->n_runs);
+  study_page_add_string_member (json, "key", ranked->row->key);
+  study_page_add_member (json, "values");
   g_string_append_c (json, '[');
   for (gsize column = 0; column < G_N_ELEMENTS (columns); column++) {
     const StudyField *field = study_row_find_field (columns[column].name);
 
-    add_comma (json);
-    add_number (json, study_row_number (ranked->row, field));
+    study_page_add_comma (json);
+    study_page_add_number (json, study_row_number (ranked->row, field));
   }
   for (guint feature = 0; feature < SIM_N_FEATURES; feature++) {
-    add_comma (json);
-    add_number (json, ranked->row->features[feature]);
+    study_page_add_comma (json);
+    study_page_add_number (json, ranked->row->features[feature]);
   }
   g_string_append_c (json, ']');
   /* The row is one of report->rows, which a ranking only borrows. */
@@ -495,39 +410,40 @@ add_case (GString *json, Report *report, const StudyCase *study_case, Inputs *in
   const char *machine_key = row->machine_hash ? row->machine_hash : row->machine;
   g_autoptr (GHashTable) seen = g_hash_table_new (g_str_hash, g_str_equal);
 
-  add_comma (json);
+  study_page_add_comma (json);
   g_string_append_c (json, '{');
 
-  add_string_member (json, "name", study_case->name);
-  add_number_member (json, "trace", index_of (inputs->traces, inputs->trace_indices, trace, row));
-  add_number_member (json, "machine",
-                     index_of (inputs->machines, inputs->machine_indices, machine_key, row));
-  add_string_member (json, "network", row->network);
-  add_string_member (json, "routing", row->routing);
-  add_string_member (json, "shrink", row->shrink);
-  add_number_member (json, "compute_scale", row->compute_scale);
-  add_number_member (json, "ranks", row->ranks);
-  add_number_member (json, "ranks_per_node", row->ranks_per_node);
-  add_number_member (json, "nodes", row->nodes);
-  add_number_member (json, "links", row->links);
-  add_string_member (json, "column", study_case->column);
-  add_string_member (json, "default", study_case->default_mapping);
-  add_number_member (json, "failed", study_case->n_failed);
+  study_page_add_string_member (json, "name", study_case->name);
+  study_page_add_number_member (json, "trace",
+                                index_of (inputs->traces, inputs->trace_indices, trace, row));
+  study_page_add_number_member (
+      json, "machine", index_of (inputs->machines, inputs->machine_indices, machine_key, row));
+  study_page_add_string_member (json, "network", row->network);
+  study_page_add_string_member (json, "routing", row->routing);
+  study_page_add_string_member (json, "shrink", row->shrink);
+  study_page_add_number_member (json, "compute_scale", row->compute_scale);
+  study_page_add_number_member (json, "ranks", row->ranks);
+  study_page_add_number_member (json, "ranks_per_node", row->ranks_per_node);
+  study_page_add_number_member (json, "nodes", row->nodes);
+  study_page_add_number_member (json, "links", row->links);
+  study_page_add_string_member (json, "column", study_case->column);
+  study_page_add_string_member (json, "default", study_case->default_mapping);
+  study_page_add_number_member (json, "failed", study_case->n_failed);
 
   /* The warnings of all runs of a case, each text once. */
-  add_member (json, "warnings");
+  study_page_add_member (json, "warnings");
   g_string_append_c (json, '[');
   for (guint i = 0; i < study_case->ranked->len; i++) {
     char **warnings = g_array_index (study_case->ranked, StudyRanked, i).row->warnings;
 
     for (guint w = 0; warnings && warnings[w]; w++)
       if (g_hash_table_add (seen, warnings[w])) {
-        add_comma (json);
-        add_string (json, warnings[w]);
+        study_page_add_comma (json);
+        study_page_add_string (json, warnings[w]);
       }
   }
   g_string_append_c (json, ']');
-  add_member (json, "mappings");
+  study_page_add_member (json, "mappings");
   g_string_append_c (json, '[');
   /* In detail: the first `top`, the default one and the worst. */
   for (guint i = 0; i < study_case->ranked->len; i++) {
@@ -546,35 +462,35 @@ add_case (GString *json, Report *report, const StudyCase *study_case, Inputs *in
 static void
 add_failures (GString *json, const GPtrArray *cases)
 {
-  add_member (json, "failures");
+  study_page_add_member (json, "failures");
   g_string_append_c (json, '[');
   for (guint i = 0; i < cases->len; i++) {
     const StudyFailureCase *it = g_ptr_array_index (cases, i);
 
-    add_comma (json);
+    study_page_add_comma (json);
     g_string_append_c (json, '{');
-    add_string_member (json, "case", it->name);
-    add_string_member (json, "mapping", it->row->mapping);
-    add_string_member (json, "fault", it->fault);
-    add_string_member (json, "column", it->column);
-    add_number_member (json, "value", it->whole.value);
-    add_number_member (json, "failed", it->n_failed);
-    add_number_member (json, "slowed", it->n_slowed);
-    add_number_member (json, "median", it->median);
-    add_number_member (json, "worst", it->worst);
-    add_string_member (json, "worst_part", it->worst_part);
-    add_member (json, "parts");
+    study_page_add_string_member (json, "case", it->name);
+    study_page_add_string_member (json, "mapping", it->row->mapping);
+    study_page_add_string_member (json, "fault", it->fault);
+    study_page_add_string_member (json, "column", it->column);
+    study_page_add_number_member (json, "value", it->whole.value);
+    study_page_add_number_member (json, "failed", it->n_failed);
+    study_page_add_number_member (json, "slowed", it->n_slowed);
+    study_page_add_number_member (json, "median", it->median);
+    study_page_add_number_member (json, "worst", it->worst);
+    study_page_add_string_member (json, "worst_part", it->worst_part);
+    study_page_add_member (json, "parts");
     g_string_append_c (json, '[');
     for (guint at = 0; at < it->failures->len; at++) {
       const StudyFailure *failure = &g_array_index (it->failures, StudyFailure, at);
 
-      add_comma (json);
+      study_page_add_comma (json);
       g_string_append_c (json, '[');
-      add_string (json, failure->part);
+      study_page_add_string (json, failure->part);
       g_string_append_c (json, ',');
-      add_number (json, failure->slow_down);
+      study_page_add_number (json, failure->slow_down);
       g_string_append_c (json, ',');
-      add_string (json, failure->has_failed ? failure->row->error : NULL);
+      study_page_add_string (json, failure->has_failed ? failure->row->error : NULL);
       g_string_append_c (json, ']');
     }
     g_string_append (json, "]}");
@@ -585,7 +501,7 @@ add_failures (GString *json, const GPtrArray *cases)
 static gboolean
 add_traces (GString *json, Report *report, const Inputs *inputs, GError **error)
 {
-  add_member (json, "traces");
+  study_page_add_member (json, "traces");
   g_string_append_c (json, '[');
   for (guint i = 0; i < inputs->traces->len; i++) {
     const StudyRow *row = g_ptr_array_index (inputs->traces, i);
@@ -597,13 +513,13 @@ add_traces (GString *json, Report *report, const Inputs *inputs, GError **error)
       g_propagate_error (error, g_steal_pointer (&local));
       return FALSE;
     }
-    add_comma (json);
+    study_page_add_comma (json);
     g_string_append_c (json, '{');
-    add_string_member (json, "name", row->trace);
-    add_string_member (json, "hash", row->trace_hash);
-    add_number_member (json, "ranks", row->ranks);
+    study_page_add_string_member (json, "name", row->trace);
+    study_page_add_string_member (json, "hash", row->trace_hash);
+    study_page_add_number_member (json, "ranks", row->ranks);
     if (n_edges > 0 && row->ranks > 0) {
-      add_member (json, "matrix");
+      study_page_add_member (json, "matrix");
       add_matrix (json, edges, n_edges, row->ranks);
     }
     g_string_append_c (json, '}');
@@ -623,44 +539,44 @@ report_data (Report *report, const GPtrArray *cases, GError **error)
   const StudyRow *first = report->rows->len > 0 ? g_ptr_array_index (report->rows, 0) : NULL;
   gboolean ok = TRUE;
 
-  add_string_member (json, "schema", "hopcast.report/1");
-  add_string_member (json, "title", report->title);
-  add_string_member (json, "origin", report->origin);
-  add_string_member (json, "version", first ? first->version : NULL);
-  add_string_member (json, "study", report->file_text);
-  add_number_member (json, "runs", report->rows->len);
-  add_number_member (json, "tie", STUDY_TIE);
-  add_member (json, "columns");
+  study_page_add_string_member (json, "schema", "hopcast.report/1");
+  study_page_add_string_member (json, "title", report->title);
+  study_page_add_string_member (json, "origin", report->origin);
+  study_page_add_string_member (json, "version", first ? first->version : NULL);
+  study_page_add_string_member (json, "study", report->file_text);
+  study_page_add_number_member (json, "runs", report->rows->len);
+  study_page_add_number_member (json, "tie", STUDY_TIE);
+  study_page_add_member (json, "columns");
   g_string_append_c (json, '[');
   for (gsize column = 0; column < G_N_ELEMENTS (columns); column++) {
-    add_comma (json);
+    study_page_add_comma (json);
     g_string_append_printf (json, "[\"%s\",\"%s\"]", columns[column].name, columns[column].unit);
   }
   for (guint feature = 0; feature < SIM_N_FEATURES; feature++) {
-    add_comma (json);
+    study_page_add_comma (json);
     g_string_append_printf (json, "[\"%s\",\"%s\"]", sim_feature_name ((SimFeature) feature),
                             sim_feature_unit ((SimFeature) feature));
   }
   g_string_append_c (json, ']');
-  add_member (json, "failed");
+  study_page_add_member (json, "failed");
   g_string_append_c (json, '[');
   for (guint i = 0; i < report->rows->len; i++) {
     const StudyRow *row = g_ptr_array_index (report->rows, i);
 
     if (row->status == STUDY_DONE)
       continue;
-    add_comma (json);
+    study_page_add_comma (json);
     g_string_append_c (json, '{');
-    add_string_member (json, "trace", row->trace);
-    add_string_member (json, "machine", row->machine);
-    add_string_member (json, "network", row->network);
-    add_string_member (json, "mapping", row->mapping);
-    add_number_member (json, "repetition", row->repetition);
-    add_string_member (json, "error", row->error);
+    study_page_add_string_member (json, "trace", row->trace);
+    study_page_add_string_member (json, "machine", row->machine);
+    study_page_add_string_member (json, "network", row->network);
+    study_page_add_string_member (json, "mapping", row->mapping);
+    study_page_add_number_member (json, "repetition", row->repetition);
+    study_page_add_string_member (json, "error", row->error);
     g_string_append_c (json, '}');
   }
   g_string_append_c (json, ']');
-  add_member (json, "cases");
+  study_page_add_member (json, "cases");
   g_string_append_c (json, '[');
   for (guint i = 0; ok && i < cases->len; i++)
     ok = add_case (json, report, g_ptr_array_index (cases, i), &inputs, error);
@@ -668,19 +584,19 @@ report_data (Report *report, const GPtrArray *cases, GError **error)
   add_failures (json, report->failures);
   ok = ok && add_traces (json, report, &inputs, error);
   /* A fabric's files may have changed since: the rows are shown all the same. */
-  add_member (json, "machines");
+  study_page_add_member (json, "machines");
   g_string_append_c (json, '[');
   for (guint i = 0; i < inputs.machines->len; i++) {
     const StudyRow *row = g_ptr_array_index (inputs.machines, i);
     g_autoptr (GError) local = NULL;
     const TopoMachine *machine = find_machine (report, row, &local);
 
-    add_comma (json);
+    study_page_add_comma (json);
     g_string_append_c (json, '{');
-    add_string_member (json, "name", row->machine);
-    add_string_member (json, "hash", row->machine_hash);
+    study_page_add_string_member (json, "name", row->machine);
+    study_page_add_string_member (json, "hash", row->machine_hash);
     if (local)
-      add_string_member (json, "problem", local->message);
+      study_page_add_string_member (json, "problem", local->message);
     if (machine) {
       g_string_append_c (json, ',');
       add_machine (json, machine);
@@ -695,44 +611,12 @@ report_data (Report *report, const GPtrArray *cases, GError **error)
 
 /* --- The page: data, style and scripts in one file --- */
 
-/* The page may run and load nothing but what is in it: its content security policy names the hashes of
- * its scripts and of its style, and nothing else. */
-
 static const char frame_text[] =
 #include "study/report/page_frame.inc"
-    ;
-static const char style_text[] =
-#include "study/report/page_style.inc"
-    ;
-static const char vendor_text[] =
-#include "study/report/page_vendor.inc"
     ;
 static const char script_text[] =
 #include "study/report/page_script.inc"
     ;
-
-/* 'sha256-...' as a policy names an inline script or style. */
-static void
-append_hash (GString *policy, const char *text)
-{
-  g_autoptr (GChecksum) checksum = g_checksum_new (G_CHECKSUM_SHA256);
-  guint8 digest[32];
-  gsize size = sizeof digest;
-  g_autofree char *encoded = NULL;
-
-  g_checksum_update (checksum, (const guchar *) text, -1);
-  g_checksum_get_digest (checksum, digest, &size);
-  encoded = g_base64_encode (digest, size);
-  g_string_append_printf (policy, " 'sha256-%s'", encoded);
-}
-
-static char *
-html_escape (const char *text)
-{
-  g_autofree char *valid = g_utf8_make_valid (text, -1);
-
-  return g_markup_escape_text (valid, -1);
-}
 
 /* Paragraphs as a section of the page; none without any. */
 static void
@@ -743,7 +627,7 @@ add_advice (GString *html, const GPtrArray *lines)
   g_string_append (html, "<section id=\"advice\" aria-labelledby=\"advice-head\">\n"
                          "<h2 id=\"advice-head\">Advice</h2>\n");
   for (guint at = 0; at < lines->len; at++) {
-    g_autofree char *line = html_escape (lines->pdata[at]);
+    g_autofree char *line = study_page_escape (lines->pdata[at]);
 
     g_string_append_printf (html, "<p>%s</p>\n", line);
   }
@@ -756,7 +640,7 @@ add_tables (GString *tables, const GPtrArray *cases, const GPtrArray *failures)
 {
   for (guint i = 0; i < cases->len; i++) {
     const StudyCase *study_case = g_ptr_array_index (cases, i);
-    g_autofree char *name = html_escape (study_case->name);
+    g_autofree char *name = study_page_escape (study_case->name);
 
     g_string_append_printf (tables,
                             "<table><caption>%s</caption>\n<tr><th>place<th>mapping<th>%s"
@@ -764,7 +648,7 @@ add_tables (GString *tables, const GPtrArray *cases, const GPtrArray *failures)
                             name, study_case->column);
     for (guint row = 0; row < study_case->ranked->len; row++) {
       const StudyRanked *ranked = &g_array_index (study_case->ranked, StudyRanked, row);
-      g_autofree char *mapping = html_escape (ranked->mapping);
+      g_autofree char *mapping = study_page_escape (ranked->mapping);
       char value[BASE_DECIMAL_SIZE];
 
       g_string_append_printf (tables, "<tr><td>%u<td>%s<td>%s<td>", ranked->place, mapping,
@@ -777,8 +661,8 @@ add_tables (GString *tables, const GPtrArray *cases, const GPtrArray *failures)
   }
   for (guint i = 0; i < failures->len; i++) {
     const StudyFailureCase *it = g_ptr_array_index (failures, i);
-    g_autofree char *name = html_escape (it->name);
-    g_autofree char *mapping = html_escape (it->row->mapping);
+    g_autofree char *name = study_page_escape (it->name);
+    g_autofree char *mapping = study_page_escape (it->row->mapping);
 
     g_string_append_printf (tables,
                             "<table><caption>Single failures (%s): %s, %s</caption>\n"
@@ -786,14 +670,14 @@ add_tables (GString *tables, const GPtrArray *cases, const GPtrArray *failures)
                             it->fault, name, mapping);
     for (guint at = 0; at < it->failures->len; at++) {
       const StudyFailure *failure = &g_array_index (it->failures, StudyFailure, at);
-      g_autofree char *part = html_escape (failure->part);
+      g_autofree char *part = study_page_escape (failure->part);
 
       g_string_append_printf (tables, "<tr><td>%s<td>", part);
       if (isfinite (failure->slow_down))
         g_string_append_printf (tables, "%+.2f %%", 100 * failure->slow_down);
       g_string_append (tables, "<td>");
       if (failure->has_failed && failure->row->error) {
-        g_autofree char *problem = html_escape (failure->row->error);
+        g_autofree char *problem = study_page_escape (failure->row->error);
 
         g_string_append (tables, problem);
       }
@@ -811,10 +695,8 @@ write_page (FILE *out, Report *report, GError **error)
   g_autoptr (GPtrArray) failures = study_failure_cases (report->rows, STUDY_TIE);
   g_autoptr (GPtrArray) cases = NULL;
   g_autoptr (GString) data = NULL;
-  g_autoptr (GString) policy = g_string_new ("default-src 'none'; script-src");
   g_autoptr (GString) tables = g_string_new (NULL), advice = g_string_new (NULL);
   g_autofree char *title = NULL;
-  const char *at = frame_text, *mark;
 
   /* Machines with a part out, of which there may be thousands, are no cases of their own. */
   for (guint i = 0; i < report->rows->len; i++) {
@@ -829,35 +711,21 @@ write_page (FILE *out, Report *report, GError **error)
   data = cases ? report_data (report, cases, error) : NULL;
   if (!data)
     return FALSE;
-  title = html_escape (report->title);
-  append_hash (policy, vendor_text);
-  append_hash (policy, script_text);
-  g_string_append (policy, "; style-src");
-  append_hash (policy, style_text);
-  g_string_append (policy, "; base-uri 'none'; form-action 'none'");
-
+  title = study_page_escape (report->title);
   add_advice (advice, report->advice);
 
   /* For a browser that runs no scripts. */
   add_tables (tables, cases, failures);
 
-  /* The frame with @NAME@ replaced by the part of that name. */
-  const struct {
-    const char *name, *text;
-  } parts[] = { { "POLICY", policy->str }, { "TITLE", title },       { "STYLE", style_text },
-                { "TABLES", tables->str }, { "DATA", data->str },    { "VENDOR", vendor_text },
-                { "SCRIPT", script_text }, { "ADVICE", advice->str } };
-
-  while ((mark = strchr (at, '@'))) {
-    gsize length = strcspn (mark + 1, "@");
-
-    fwrite (at, 1, (gsize) (mark - at), out);
-    for (gsize i = 0; i < G_N_ELEMENTS (parts); i++)
-      if (strlen (parts[i].name) == length && !memcmp (parts[i].name, mark + 1, length))
-        fputs (parts[i].text, out);
-    at = mark + length + 2;
-  }
-  fputs (at, out);
+  study_page_write (out, frame_text,
+                    (StudyPagePart[]){ { "TITLE", title },
+                                       { "STYLE", study_page_style, STUDY_PAGE_STYLE },
+                                       { "TABLES", tables->str },
+                                       { "DATA", data->str },
+                                       { "VENDOR", study_page_vendor, STUDY_PAGE_SCRIPT },
+                                       { "SCRIPT", script_text, STUDY_PAGE_SCRIPT },
+                                       { "ADVICE", advice->str },
+                                       { NULL } });
   return TRUE;
 }
 

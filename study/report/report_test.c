@@ -6,73 +6,25 @@
 #include "study/report/report.h"
 
 #include "study/inputs.h"
+#include "study/report/page_fixture.h"
 #include "study/store/store_fixture.h"
 
 #include <json-glib/json-glib.h>
 #include <math.h>
 #include <string.h>
-#include <zlib.h>
 
 /* --- Reading back --- */
-
-static JsonNode *
-parse (const char *text)
-{
-  g_autoptr (GError) error = NULL;
-  JsonNode *node = json_from_string (text, &error);
-
-  g_assert_no_error (error);
-  g_assert_nonnull (node);
-  return node;
-}
-
-/* Base64 of a zlib stream; *n bytes. */
-static guint8 *
-unpack_bytes (const char *text, gsize *n)
-{
-  gsize size;
-  g_autofree guchar *packed = g_base64_decode (text, &size);
-  uLongf room = 1 << 22;
-  guint8 *bytes = g_malloc (room);
-
-  g_assert_cmpint (uncompress (bytes, &room, packed, size), ==, Z_OK);
-  *n = room;
-  return bytes;
-}
 
 static double *
 unpack_values (JsonObject *packed, gsize *n)
 {
-  g_autofree guint8 *codes = unpack_bytes (json_object_get_string_member (packed, "codes"), n);
+  g_autofree guint8 *codes = page_unpack (json_object_get_string_member (packed, "codes"), n);
   JsonArray *levels = json_object_get_array_member (packed, "levels");
   double *values = g_new (double, *n + 1);
 
   for (gsize i = 0; i < *n; i++)
     values[i] = json_array_get_double_element (levels, codes[i]);
   return values;
-}
-
-/* The text between two marks, the second after the first. */
-static char *
-between (const char *text, const char *from, const char *to)
-{
-  const char *start = strstr (text, from), *end;
-
-  g_assert_nonnull (start);
-  start += strlen (from);
-  end = strstr (start, to);
-  g_assert_nonnull (end);
-  return g_strndup (start, (gsize) (end - start));
-}
-
-static JsonNode *
-data_of (const char *page)
-{
-  g_autofree char *text =
-      between (page, "<script type=\"application/json\" id=\"data\">", "</script>");
-
-  g_assert_null (strpbrk (text, "<>&"));
-  return parse (text);
 }
 
 static JsonArray *
@@ -113,7 +65,7 @@ data_of_run (StudyRow *row, const char *spec, const SimEdges *edges)
   study_report_write_run (out, row, machine, mapping, edges, "a run", &error);
   g_assert_no_error (error);
   fclose (out);
-  return data_of (page);
+  return page_data (page);
 }
 
 /* The values of all links as the page has them; *exact: without rounding. */
@@ -260,7 +212,7 @@ test_ranks_are_averaged (void)
   ranks = json_object_get_object_member (json_array_get_object_element (mappings_of (data), 0),
                                          "ranks");
   g_assert_cmpint (json_object_get_int_member (ranks, "n"), ==, 1024);
-  bytes = unpack_bytes (json_object_get_string_member (ranks, "wait_s"), &n);
+  bytes = page_unpack (json_object_get_string_member (ranks, "wait_s"), &n);
   g_assert_cmpuint (n, ==, 512 * sizeof (float));
   memcpy (&mean, bytes + 3 * sizeof mean, sizeof mean);
 #if G_BYTE_ORDER == G_LITTLE_ENDIAN
@@ -369,7 +321,7 @@ test_page_has_the_top (void)
   static const char *const names[] = { "e", "b", "d", "ABT", "c" };
   static const gboolean in_detail[] = { TRUE, FALSE, FALSE, TRUE, TRUE };
   g_autofree char *page = good_page (WHOLE, 1);
-  g_autoptr (JsonNode) data = data_of (page);
+  g_autoptr (JsonNode) data = page_data (page);
   JsonArray *mappings = mappings_of (data);
 
   g_assert_cmpuint (json_array_get_length (mappings), ==, G_N_ELEMENTS (names));
@@ -391,7 +343,7 @@ test_only_links_that_exist (void)
 {
   static const double expected[] = { 100, 101, 103, 104, 105, 106, 108 };
   g_autofree char *page = good_page (WHOLE, 1);
-  g_autoptr (JsonNode) data = data_of (page);
+  g_autoptr (JsonNode) data = page_data (page);
   JsonObject *best = json_array_get_object_element (mappings_of (data), 0);
   g_autofree double *got = NULL;
   gsize n;
@@ -406,7 +358,7 @@ static void
 test_failures_are_told (void)
 {
   g_autofree char *page = good_page (WHOLE, 1);
-  g_autoptr (JsonNode) data = data_of (page);
+  g_autoptr (JsonNode) data = page_data (page);
   JsonArray *failed = json_object_get_array_member (json_node_get_object (data), "failed");
 
   g_assert_cmpuint (json_array_get_length (failed), ==, 1);
@@ -456,14 +408,14 @@ static void
 test_policy_fits (void)
 {
   g_autofree char *page = good_page (WHOLE, 1);
-  g_autofree char *policy = between (page, "Content-Security-Policy\" content=\"", "\"");
-  g_autofree char *style = between (page, "<style>", "</style>");
+  g_autofree char *policy = page_between (page, "Content-Security-Policy\" content=\"", "\"");
+  g_autofree char *style = page_between (page, "<style>", "</style>");
   const char *scripts = strstr (page, "<script>");
 
   g_assert_true (g_str_has_prefix (policy, "default-src 'none';"));
   g_assert_null (strstr (policy, "unsafe"));
   for (guint n = 0; n < 2; n++) {
-    g_autofree char *script = between (scripts, "<script>", "</script>");
+    g_autofree char *script = page_between (scripts, "<script>", "</script>");
     g_autofree char *hash = hash_of (script);
 
     g_assert_nonnull (strstr (policy, hash));
@@ -471,7 +423,7 @@ test_policy_fits (void)
   }
   g_assert_null (scripts);
   g_free (g_steal_pointer (&policy));
-  policy = between (page, "style-src", ";");
+  policy = page_between (page, "style-src", ";");
   {
     g_autofree char *hash = hash_of (style);
 
@@ -504,7 +456,7 @@ static void
 test_no_runs (void)
 {
   g_autofree char *page = good_page (NO_RUNS, 1);
-  g_autoptr (JsonNode) data = data_of (page);
+  g_autoptr (JsonNode) data = page_data (page);
 
   g_assert_cmpint (json_object_get_int_member (json_node_get_object (data), "runs"), ==, 0);
 }
@@ -514,7 +466,7 @@ static void
 test_machine_is_lost (void)
 {
   g_autofree char *page = good_page (NO_MACHINE, 5);
-  g_autoptr (JsonNode) data = data_of (page);
+  g_autoptr (JsonNode) data = page_data (page);
   JsonArray *machines = json_object_get_array_member (json_node_get_object (data), "machines");
   JsonObject *machine = json_array_get_object_element (machines, 0);
 

@@ -555,6 +555,12 @@ def ipc_table():
 
 
 IPC = "program,pattern,ipc\n" + "".join(f"ring,{k},{2 - k / 10}\n" for k in range(1, 9))
+LINKS_OVER_TIME = """begin_us,A,B,port,payload_bytes,wire_bytes,busy_share
+0,0,0,A+,500,2000,0.1
+0,1,0,A-,0,200,0.01
+30,0,0,A+,9000,10000,0.5
+50,0,1,B-,2000,4000,0.2
+"""
 PERF = """# started on Mon Jan  5 10:00:00 2026
 
 100,,cycles:u,5,100.00,,
@@ -753,6 +759,10 @@ def add_studies(hopcast, scratch):
         study run f.study --threads 1
         study failures f.study
         """, {"f.study": FAILURES}, ["f.study"], leaves=["f.store"])
+    add("links-over-time", "tables", """
+        report over.csv -o out.html -q
+        report over.csv -o out.html --title x
+        """, {"over.csv": LINKS_OVER_TIME}, ["over.csv"], "csv")
     stored = stored_study(hopcast, os.path.join(scratch, "stored"))
     leaves = ["s.store", "t.store", "merged.store"]
     for _ in range(6):  # it has the most commands

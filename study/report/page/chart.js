@@ -167,7 +167,7 @@ function chartSvg (chart, ranges) {
   return svgFile(Math.max(width, keyX), height, chart.title, body);
 }
 
-/* Fills a place of the page with a chart and its key. */
+/* Fills a place of the page with a chart and its key; returns what drew it. */
 function drawChart (place, chart) {
   const theme = currentTheme();
   chart.series = chart.series.filter(one => one.points.length);
@@ -179,4 +179,5 @@ function drawChart (place, chart) {
     caption(chart.series.filter(one => !one.quiet).map(seriesKey), chart.title, () => chartSvg(chart, ranges))));
   const plot = new uPlot(plotOptions(chart, Math.max(240, place.clientWidth), theme, ranges), aligned(chart.series), holder);
   listenChart(holder, plot, chart);
+  return plot;
 }

@@ -47,21 +47,25 @@ const linkName = (devices, links, link) =>
   `${devices[links[4 * link]][0]} port ${links[4 * link + 1]} \u2192 ` +
   `${devices[links[4 * link + 2]][0]} port ${links[4 * link + 3]}`;
 
-/* Ports of the switches of one level: a row per switch. */
+/* Ports of the switches of one level: a row per switch, or where there are many a column. */
 function portGrid (devices, links, switches, number) {
-  const width = Math.max(...switches.map(device => devices[device][2])), row = new Map(switches.map((d, at) => [d, at]));
-  const members = Array.from({ length: width * switches.length }, () => []);
-  for (let link = 0; 4 * link < links.length; link++)
-    if (row.has(links[4 * link])) members[row.get(links[4 * link]) * width + links[4 * link + 1] - 1].push(link);
-  return { title: `Level ${number}: ports across, ${switches.length} switches down`, width, height: switches.length, members,
+  const ports = Math.max(...switches.map(device => devices[device][2])), order = new Map(switches.map((d, at) => [d, at]));
+  const lying = switches.length > 2 * ports, width = lying ? switches.length : ports, height = lying ? ports : switches.length;
+  const members = Array.from({ length: width * height }, () => []);
+  for (let link = 0; 4 * link < links.length; link++) {
+    const at = order.get(links[4 * link]), port = links[4 * link + 1] - 1;
+    if (at !== undefined) members[lying ? port * width + at : at * width + port].push(link);
+  }
+  return { title: `Level ${number}: ${lying ? `${switches.length} switches across, ports down` : `ports across, ${switches.length} switches down`}`,
+           width, height, members, panel: lying ? 1000 : undefined,
            where: cell => members[cell].length ? linkName(devices, links, members[cell][0]) : '' };
 }
 
-/* What the adapters send, in rows of 36. */
+/* What the adapters send, in rows of 36, or longer ones where there are many. */
 function adapterGrid (devices, links, level) {
   const own = [];
   for (let link = 0; 4 * link < links.length; link++) if (level[links[4 * link]] === 0) own.push(link);
-  const width = Math.min(36, own.length), height = Math.ceil(own.length / width);
+  const width = Math.min(Math.max(36, Math.ceil(Math.sqrt(3 * own.length))), own.length), height = Math.ceil(own.length / width) || 0;
   const members = Array.from({ length: width * height }, (_, at) => at < own.length ? [own[at]] : []);
   return { title: 'From the nodes', width, height, members,
            where: cell => members[cell].length ? linkName(devices, links, members[cell][0]) : '' };

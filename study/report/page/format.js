@@ -16,6 +16,7 @@ function brief (value, unit, column = false) {
     const [scale, name] = timePrefixes.find(([scale]) => size >= scale) || timePrefixes[value ? 4 : 0];
     return `${prefixed(value / scale)} ${name}`;
   }
+  if (unit === '%') return `${prefixed(100 * value)} %`;
   const [scale, prefix] = size >= 1e4 || (unit === 'bytes' && size >= 1e3) ?
     decimalPrefixes.find(([scale]) => size >= scale) : [1, ''];
   const text = prefix ? prefixed(value / scale) : digits(value);

@@ -5,6 +5,16 @@
  * rowNames: words in the gap before the first column, most: pixels of a cell at most }.
  * A scale: { kind: 'sequential' | 'diverging', max, log: smallest value or 0, unit }. */
 
+/* What a cell shows of its links: the load of one, the largest of several. */
+function cellValues (grid, values) {
+  return Float64Array.from(grid.members, links => {
+    if (!links.length) return NaN;
+    let most = values[links[0]];
+    for (const link of links) if (values[link] > most) most = values[link];
+    return most;
+  });
+}
+
 /* Where on the scale a value is: 0..1, or -1..1. */
 function position (scale, value) {
   if (scale.kind === 'diverging') return scale.max > 0 ? value / scale.max : 0;
@@ -38,8 +48,10 @@ function starts (n, gaps, cell) {
   return at;
 }
 
+/* Rows with names are as high as these. */
 function placed (grid, cell) {
-  return { x: starts(grid.width, grid.xGaps, cell), y: starts(grid.height, grid.yGaps, cell), cell };
+  const high = grid.rowNames ? Math.max(cell, 12) : cell;
+  return { x: starts(grid.width, grid.xGaps, cell), y: starts(grid.height, grid.yGaps, high), cell, high };
 }
 
 function paint (canvas, grid, places, scale, theme) {
@@ -54,21 +66,21 @@ function paint (canvas, grid, places, scale, theme) {
   context.font = fontOf(12);
   context.textBaseline = 'middle';
   context.fillStyle = themes[theme].soft;
-  (grid.rowNames || []).forEach((name, row) => context.fillText(name, 0, places.y[row] + places.cell / 2));
+  (grid.rowNames || []).forEach((name, row) => context.fillText(name, 0, places.y[row] + places.high / 2));
   for (let at = 0; at < grid.values.length; at++) {
     context.fillStyle = cellColour(scale, grid.values[at], theme);
-    context.fillRect(places.x[at % grid.width], places.y[Math.floor(at / grid.width)], places.cell, places.cell);
+    context.fillRect(places.x[at % grid.width], places.y[Math.floor(at / grid.width)], places.cell, places.high);
   }
 }
 
 /* The cell under a point of the canvas; -1 in a gap. */
 function cellAt (grid, places, x, y) {
-  const find = (starts, n, value) => {
+  const find = (starts, n, size, value) => {
     for (let index = 0; index < n; index++)
-      if (value >= starts[index] && value < starts[index] + places.cell) return index;
+      if (value >= starts[index] && value < starts[index] + size) return index;
     return -1;
   };
-  const column = find(places.x, grid.width, x), row = find(places.y, grid.height, y);
+  const column = find(places.x, grid.width, places.cell, x), row = find(places.y, grid.height, places.high, y);
   return column < 0 || row < 0 ? -1 : row * grid.width + column;
 }
 
@@ -79,21 +91,29 @@ function largestCell (grid) {
   return best;
 }
 
-function listen (canvas, grid, places) {
-  let cursor = -1;
+/* Returns a function that tells the figures of the cell under the pointer again, when they have changed. */
+function listen (canvas, grid, places, choose) {
+  let cursor = -1, told = null;
   const tell = (cell, x, y) => {
+    told = cell < 0 ? null : [cell, x, y];
     if (cell < 0) return tip.hide();
     tip.show(grid.text(cell), x, y);
+  };
+  const leave = () => {
+    told = null;
+    tip.hide();
   };
   canvas.addEventListener('pointermove', event => {
     const box = canvas.getBoundingClientRect();
     tell(cellAt(grid, places, event.clientX - box.left, event.clientY - box.top), event.clientX, event.clientY);
   });
-  canvas.addEventListener('pointerleave', () => tip.hide());
-  canvas.addEventListener('blur', () => tip.hide());
+  canvas.addEventListener('pointerleave', leave);
+  canvas.addEventListener('blur', leave);
+  if (choose) canvas.addEventListener('click', () => { if (told) choose(grid, told[0]); });
   canvas.addEventListener('keydown', event => {
     const moves = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -grid.width, ArrowDown: grid.width };
-    if (event.key === 'Escape') return tip.hide();
+    if (event.key === 'Escape') return leave();
+    if (event.key === 'Enter' && choose && cursor >= 0) choose(grid, cursor);
     if (event.key === 'End') cursor = largestCell(grid);
     else if (event.key in moves)
       cursor = cursor < 0 ? 0 : Math.min(grid.values.length - 1, Math.max(0, cursor + moves[event.key]));
@@ -104,6 +124,7 @@ function listen (canvas, grid, places) {
          box.top + places.y[Math.floor(cursor / grid.width)]);
     tip.say(grid.text(cursor));
   });
+  return () => { if (told) tell(...told); };
 }
 
 /* Ticks of the key: the ends, the middle. */
@@ -149,9 +170,9 @@ function gridBody (grid, places, scale, left, top) {
              cellColour(scale, grid.values[row * grid.width + column], 'light') === colour) column++;
       const width = (column - from) * places.cell;
       paths.set(colour, (paths.get(colour) || '') +
-        `M${left + places.x[from]} ${top + places.y[row]}h${width}v${places.cell}h${-width}z`);
+        `M${left + places.x[from]} ${top + places.y[row]}h${width}v${places.high}h${-width}z`);
     }
-  const names = (grid.rowNames || []).map((name, row) => svgText(left, top + places.y[row] + places.cell / 2 + 4, name));
+  const names = (grid.rowNames || []).map((name, row) => svgText(left, top + places.y[row] + places.high / 2 + 4, name));
   return [...paths].map(([colour, path]) => `<path fill="${colour}" d="${path}"/>`).join('') + names.join('');
 }
 
@@ -181,7 +202,8 @@ function dimensionPanel (place, dimensions) {
 
 /* Fills a place of the page with grids and their key.  options: { title, panel: pixels that a grid
  * should be wide, dims: grids are pairs of directions, words: for the caption, none: what grey
- * cells are }. */
+ * cells are, choose (grid, cell): on a click or Enter }.  Returns a function that paints the grids again
+ * after their values have changed. */
 function heatFigure (place, grids, scale, options) {
   const theme = currentTheme();
   const layouts = grids.map(grid => {
@@ -189,14 +211,17 @@ function heatFigure (place, grids, scale, options) {
       Math.min(grid.panel || options.panel, place.clientWidth - 8);
     return placed(grid, cellSize(grid, wide, grid.most || 14));
   });
-  const panels = grids.map((grid, at) => {
+  const canvases = grids.map(() => element('canvas', { tabindex: 0, role: 'img' }));
+  const retell = grids.map((grid, at) => listen(canvases[at], grid, layouts[at], options.choose));
+  const repaint = () => grids.forEach((grid, at) => {
     const largest = largestCell(grid);
-    const canvas = element('canvas', { tabindex: 0, role: 'img',
-      'aria-label': `${grid.title}${largest < 0 ? '' : '; largest: ' + grid.text(largest)}` });
-    paint(canvas, grid, layouts[at], scale, theme);
-    listen(canvas, grid, layouts[at]);
-    return element('div', { class: 'panel' }, element('span', {}, grid.title), canvas);
+    canvases[at].setAttribute('aria-label', `${grid.title}${largest < 0 ? '' : '; largest: ' + grid.text(largest)}`);
+    paint(canvases[at], grid, layouts[at], scale, theme);
+    retell[at]();
   });
+  repaint();
+  const panels = grids.map((grid, at) =>
+    element('div', { class: 'panel' }, element('span', {}, grid.title), canvases[at]));
   const order = options.dims ? [...grids.keys()].filter(at => at % 2 === 0).concat(
     [...grids.keys()].filter(at => at % 2)) : [...grids.keys()];
   const makeSvg = () => heatSvg(order.map(at => grids[at]), order.map(at => layouts[at]), scale, options.title,
@@ -205,4 +230,5 @@ function heatFigure (place, grids, scale, options) {
   place.replaceChildren(element('figure', {},
     element('div', { class: options.dims ? 'panels dims' : 'panels' }, ...panels),
     caption([keyNode(scale), ...(options.words || []), ...none], options.title, makeSvg)));
+  return repaint;
 }

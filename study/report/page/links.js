@@ -3,16 +3,6 @@
 /* Pixels of a panel that stands beside another. */
 const panelWidth = () => printing ? 330 : 520;
 
-/* What a cell shows of its links: the load of one, the largest of several. */
-function cellValues (grid, values) {
-  return Float64Array.from(grid.members, links => {
-    if (!links.length) return NaN;
-    let most = values[links[0]];
-    for (const link of links) if (values[link] > most) most = values[link];
-    return most;
-  });
-}
-
 /* The scale is shared by all mappings of the case, so that pictures compare. */
 function sharedScale (view) {
   let max = 0, least = Infinity;

@@ -1,5 +1,7 @@
 /* svg.js - small things for drawing: elements, text of SVG files, saving them. */
 
+const byId = id => document.getElementById(id);
+
 const element = (name, attributes = {}, ...children) => {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(attributes))

@@ -1,7 +1,6 @@
 /* view.js - what is chosen: a case, the mapping that is shown, the one it is compared with. */
 
 const state = { case: 0, shown: null, other: null, metric: null, scale: 'linear', order: 'rank' };
-const byId = id => document.getElementById(id);
 const capital = text => text[0].toUpperCase() + text.slice(1);
 
 /* What is ranked, as words: "time", or the metric. */
