@@ -138,8 +138,8 @@ prints2 study-status study status race.store
 printf '[traces]\ntrace = gen:ring:ranks=4\n[machines]\nmachine = fattree:2x2:2\nfailures = cables; leaf0\n' >f.study
 "$hopcast" study run f.study -q
 prints2 failures study failures f.study
-run "$hopcast" report f.study -o page3.html
-is report page3.html
+run "$hopcast" report f.study -o failures.html
+is report failures.html
 for what in runs links ranks placements; do
   prints2 export-$what study export s.store --what $what
   run "$hopcast" study export s.store --what $what --format jsonl -o $what.jsonl
