@@ -278,8 +278,8 @@ complete_command (GOptionContext *context, const char *const *names, int argc, c
   while (names[n] != NULL)
     n++;
   /* Several files may stand in the place of the last argument of some commands. */
-  if (n == 0 ||
-      (n_given >= n && strcmp (names[n - 1], "SHARD") && strcmp (names[n - 1], "MEASURED")))
+  if (n == 0 || (n_given >= n && strcmp (names[n - 1], "SHARD") != 0 &&
+                 strcmp (names[n - 1], "MEASURED") != 0))
     return;
   name = names[MIN (n_given, n - 1)];
   if (strcmp (name, "TRACE") == 0 || strcmp (name, "MATRIX|TRACE") == 0) {

@@ -114,7 +114,7 @@ cli_map_launch (const TopoLauncher *launcher, const TopoMapping *mapping,
                 const TopoMachine *machine, const char *path)
 {
   static const char plain[] = G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "_-./+,=";
-  const char *file = path && strcmp (path, "-") ? path : NO_PATH;
+  const char *file = path && strcmp (path, "-") != 0 ? path : NO_PATH;
   g_autofree char *quoted =
       file[strspn (file, plain)] == '\0' ? g_strdup (file) : g_shell_quote (file);
 
