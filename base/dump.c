@@ -111,6 +111,8 @@ save_bytes (BaseDump *dump, const void *bytes, size_t n)
     write_out (dump, bytes, n);
     return;
   }
+  if (n == 0) /* nothing may be at NULL */
+    return;
   memcpy (dump->buffer + dump->n, bytes, n);
   dump->n += n;
 }

@@ -297,9 +297,13 @@ test_broken_dumps (void)
     { "", "no forwarding table" },
     { "Unicast lids of nothing\n", ":1: expected \"switch Lid N" },
     { "Unicast lids [0-9] of switch Lid 9 guid 0x9 ('x'):\n", "no such switch" },
+    { "Unicast lids [0-9] of switch Lid 4294967297 guid 0x9 ('x'):\n", ":1: expected" },
     { "0x0004 001 # Channel Adapter portguid 0x1: 'a'\n" HEAD, "before the head" },
     { HEAD HEAD, ":2: a second table" },
     { HEAD "0x0004 009 # Channel Adapter portguid 0x0002c90001000001: 'node0 HCA-1'\n",
+      ":2: nothing is plugged" },
+    /* 2^32 + 1 is no port. */
+    { HEAD "0x0004 4294967297 # Channel Adapter portguid 0x0002c90001000001: 'node0 HCA-1'\n",
       ":2: nothing is plugged" },
     { HEAD, "no table of switch \"S-0002c90003000000\"" },
   };

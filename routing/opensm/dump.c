@@ -71,7 +71,7 @@ read_head (Dump *dump, const char *text, GError **error)
   unsigned long long guid;
   const char *found = strstr (text, "witch Lid ");
 
-  if (found == NULL || sscanf (found, "witch Lid %u guid 0x%llx", &lid, &guid) != 2)
+  if (found == NULL || sscanf (found, "witch Lid %6u guid 0x%16llx", &lid, &guid) != 2)
     return bad_line (dump, "expected \"switch Lid N guid 0xGUID\"", text, error);
   dump->at = find (dump->switch_by_guid, dump->switch_by_lid, guid, lid);
   if (dump->at == TOPO_NONE)
@@ -91,12 +91,12 @@ read_entry (Dump *dump, const char *text, GError **error)
   uint32_t port;
 
   /* "255" is OpenSM's word for no way, and other words stand for it too. */
-  if (sscanf (text, "0x%x %u", &lid, &number) != 2)
+  if (sscanf (text, "0x%6x %6u", &lid, &number) != 2)
     return TRUE;
   if (dump->at == TOPO_NONE)
     return bad_line (dump, "an entry before the head of its switch", text, error);
   if (guid_text != NULL)
-    sscanf (guid_text, "portguid 0x%llx", &guid);
+    sscanf (guid_text, "portguid 0x%16llx", &guid);
   if (strstr (text, "Switch") != NULL || number == 0 || number == 255)
     return TRUE;
   port = find (dump->port_by_guid, dump->port_by_lid, guid, lid);

@@ -201,7 +201,7 @@ read_lids (Lanes *work, GError **error)
     unsigned lid;
     guint64 key;
 
-    if (sscanf (lines[at], "0x%llx 0x%x", &guid, &lid) != 2 || lid >= MOST_LIDS)
+    if (sscanf (lines[at], "0x%16llx 0x%6x", &guid, &lid) != 2 || lid >= MOST_LIDS)
       continue;
     key = guid;
     g_hash_table_replace (lids, g_memdup2 (&key, sizeof key), GUINT_TO_POINTER (lid));

@@ -382,7 +382,7 @@ take_plug (const char **text, Plug *plug)
   unsigned long long guid;
   int length = 0;
 
-  if (sscanf (*text, " %2[A-Z] %u %u 0x%llx%n", kind, &lid, &number, &guid, &length) != 4 ||
+  if (sscanf (*text, " %2[A-Z] %6u %6u 0x%16llx%n", kind, &lid, &number, &guid, &length) != 4 ||
       (strcmp (kind, "CA") != 0 && strcmp (kind, "SW") != 0) || lid > UINT16_MAX)
     return FALSE;
   plug->is_switch = kind[0] == 'S';

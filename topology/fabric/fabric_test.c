@@ -485,6 +485,8 @@ test_broken (void)
     /* Reports. */
     { "CA 1 1 0x10\n", "expected KIND LID PORT GUID" },
     { "CA 1 1 0x10 4x QDR - SW 2 1 ( 'a HCA-1' - 'b' )\n", "expected KIND" },
+    /* 2^32 + 1 is no LID. */
+    { "CA 4294967297 1 0x10 4x QDR - SW 2 1 0x20 ( 'a HCA-1' - 'b' )\n", "expected KIND" },
     { "CA 1 1 0x10 4x ZDR - SW 2 1 0x20 ( 'a HCA-1' - 'b' )\n", "expected KIND" },
     { "CA 1 1 0x10 4x QDR - SW 2 1 0x20 ( 'a HCA-1' - 'b' )\n"
       "CA 3 1 0x30 4x QDR - SW 2 1 0x20 ( 'c HCA-1' - 'b' )\n",
