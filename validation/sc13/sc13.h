@@ -4,8 +4,8 @@
  *
  * validation/sc13/run makes the studies, one store for each program, size and scale, named
  * "16k.halo2d", "high.16k.halo2d", "pf3d" ...  That name is a case, with a sample for each mapping.
- * Observed is the mean time of its replicas on the packet network, and features are means
- * likewise.  Features may come from cheaper runs of the same mappings, whose studies have the name
+ * Observed is the mean time of its replicas on the packet network, of one iteration, and features are
+ * means likewise.  Features may come from cheaper runs of the same mappings, whose studies have the name
  * of the case behind "load.", "shrunk." or "coarse."; a study "exact.CASE" tells what the times of
  * a case that is itself shrunk are off by. */
 #pragma once

@@ -140,6 +140,35 @@ test_replicas_and_purposes (void)
   g_assert_null (samples->exact->pdata[2]);
 }
 
+/* Times and what adds up are those of one iteration; dilation is not divided. */
+static void
+test_one_iteration (void)
+{
+  g_autofree char *made = made_up_store ("16k.halo2d", packet, N_MAPPINGS, 1);
+  g_autoptr (StudyStore) store = fixture_open (made, STUDY_STORE_WRITE);
+  g_autoptr (GPtrArray) rows = study_store_rows (store, FALSE, NULL);
+  g_autoptr (Sc13Stores) stores = NULL;
+  const StudyRow *before = g_ptr_array_index (rows, 2), *after;
+
+  for (guint i = 0; i < N_MAPPINGS; i++) {
+    StudyRow *row = g_ptr_array_index (rows, i);
+
+    g_free (row->key);
+    row->key = fixture_key (600 + i);
+    g_free (row->trace);
+    row->trace = g_strdup ("gen:halo2d:ranks=4,iterations=4,bytes=8");
+  }
+  fixture_put (store, (StudyRow *const *) rows->pdata, N_MAPPINGS, NULL);
+  study_store_set_plan (store, "16k.halo2d", "", (StudyRow *const *) rows->pdata, rows->len, NULL);
+  stores = read_stores (made, NULL);
+  after = g_ptr_array_index (((Sc13Samples *) stores->cases->pdata[0])->rows[SC13_SAME], 2);
+  g_assert_cmpfloat (after->time_s, ==, before->time_s / 4);
+  g_assert_cmpfloat (after->features[SIM_FEATURE_MAX_BYTES], ==,
+                     before->features[SIM_FEATURE_MAX_BYTES] / 4);
+  g_assert_cmpfloat (after->features[SIM_FEATURE_MAX_DILATION], ==,
+                     before->features[SIM_FEATURE_MAX_DILATION]);
+}
+
 static void
 test_one_store_per_study (void)
 {
@@ -364,6 +393,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   fixture_add_test ("/validation/sc13/cases", test_cases, "x", &folder, &path);
+  fixture_add_test ("/validation/sc13/one-iteration", test_one_iteration, "x", &folder, &path);
   fixture_add_test ("/validation/sc13/sources-are-whole", test_sources_are_whole, "x", &folder,
                     &path);
   fixture_add_test ("/validation/sc13/pools", test_pools, "x", &folder, &path);
