@@ -23,6 +23,7 @@ test_one_swap (void)
   g_assert_cmpuint (scores.pairs, ==, 10);
   g_assert_cmpfloat (scores.mispredicted, ==, 1);
   g_assert_cmpfloat (scores.rcc, ==, 0.9);
+  g_assert_cmpfloat (scores.rcc_apart, ==, 0.9);
   g_assert_cmpfloat (scores.rcc_paper, ==, 0.9);
   g_assert_cmpfloat (scores.tau_b, ==, 0.8);
   g_assert_cmpfloat (scores.spearman, ==, 0.9);
@@ -168,6 +169,7 @@ test_names (void)
 
 typedef struct {
   double half, paper, signs; /* pairs that count as right; Kendall's sum */
+  double apart_right, apart; /* likewise, of pairs that are apart; all of those */
   uint64_t ties_observed, ties_predicted, ties_both;
 } Pairs;
 
@@ -185,6 +187,10 @@ count_pairs (const double *x, const double *y, guint n)
       pairs.ties_both += tied_x && tied_y;
       pairs.signs += ((x[i] > x[j]) - (x[i] < x[j])) * ((y[i] > y[j]) - (y[i] < y[j]));
       pairs.half += tied_x != tied_y ? 0.5 : (x[i] < x[j]) == (y[i] < y[j]);
+      if (fmax (x[i], x[j]) > fmin (x[i], x[j]) * (1 + PREDICT_APART)) {
+        pairs.apart++;
+        pairs.apart_right += tied_y ? 0.5 : (x[i] < x[j]) == (y[i] < y[j]);
+      }
       pairs.paper += (x[i] >= x[j] && y[i] >= y[j]) || (x[i] < x[j] && y[i] < y[j]);
     }
   return pairs;
@@ -255,6 +261,14 @@ test_every_pair (void)
                         pairs.signs / sqrt ((n * (n - 1.0) / 2 - (double) pairs.ties_observed) *
                                             (n * (n - 1.0) / 2 - (double) pairs.ties_predicted)));
     assert_near_or_nan (scores.spearman, rank_correlation (x, y, n));
+    /* Values of 21 to 40 and more are a few percent apart; those up to 0 have no ratio. */
+    for (guint i = 0; i < n; i++)
+      x[i] += 41;
+    scores = predict_score (x, y, n);
+    pairs = count_pairs (x, y, n);
+    assert_near_or_nan (scores.rcc_apart, pairs.apart_right / pairs.apart);
+    x[0] = 0;
+    g_assert_true (isnan (predict_score (x, y, n).rcc_apart));
   }
 }
 

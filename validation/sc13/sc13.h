@@ -92,8 +92,8 @@ PredictSamples *sc13_features (const Sc13Samples *samples, Sc13Source source,
                                const char *const *features, gboolean all);
 
 /* Scores of each feature alone and of each named set, from every source, by every protocol; none of
- * fewer than SC13_LEAST_GROUPS mappings.  Series "score/CASE/SOURCE/PROTOCOL/rcc" (r2, mispredicted,
- * regret), the median over the splits, with _p5 and _p95; of regret _p90.  Point: the set.
+ * fewer than SC13_LEAST_GROUPS mappings.  Series "score/CASE/SOURCE/PROTOCOL/rcc" (rcc_apart, r2,
+ * mispredicted, regret), the median over the splits, with _p5 and _p95; of regret _p90.  Point: the set.
  * normalized: each case of the pool in units of its own means, series "score/CASE_normalized/...". */
 gboolean
 sc13_score (Sc13Book *book, const Sc13Samples *samples, gboolean normalized, GError **error);

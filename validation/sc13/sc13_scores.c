@@ -144,6 +144,7 @@ tell_scores (const Question *question, Sc13Source source, const Sc13Protocol *pr
     const char *name;
     gsize offset;
   } told[] = { { "rcc", G_STRUCT_OFFSET (PredictScores, rcc) },
+               { "rcc_apart", G_STRUCT_OFFSET (PredictScores, rcc_apart) },
                { "r2", G_STRUCT_OFFSET (PredictScores, r2) },
                { "mispredicted", G_STRUCT_OFFSET (PredictScores, mispredicted) },
                { "regret", G_STRUCT_OFFSET (PredictScores, regret) } };
