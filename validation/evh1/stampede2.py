@@ -95,7 +95,8 @@ def compare(name, hopcast, method, train, test, seeds, trees):
         # Boosting's rows of a seed are the same on both sides.
         spread = (scores["hopcast"] - scores["scikit-learn"]).std(ddof=1) if method == "boosting" \
             else numpy.hypot(*[each.std(ddof=1) for each in scores.values()])
-        good &= scores["hopcast"].mean() >= scores["scikit-learn"].mean() - 3 * spread / seeds ** .5
+        # scikit-learn's threads add in any order: equal models may differ in their last digits.
+        good &= scores["hopcast"].mean() >= scores["scikit-learn"].mean() - 3 * spread / seeds ** .5 - 1e-9
     return good
 
 
