@@ -90,8 +90,10 @@ draw_settings (BaseRandom *random)
 static Bench *
 draw_machine (BaseRandom *random)
 {
-  static const char *const specs[] = { "fattree:4x4:2",  "fattree:4x4:4",   "fattree3:4",
-                                       "fattree:2x40:9", "fattree:3x70:20", NULL };
+  static const char *const specs[] = {
+    "fattree:4x4:2",  "fattree:4x4:4",   "fattree3:4,routes=minhop",
+    "fattree:2x40:9", "fattree:3x70:20", NULL
+  };
   g_auto (GStrv) settings = draw_settings (random);
   bool has_lanes = base_random_below (random, 2);
 

@@ -20,7 +20,6 @@
 #define SYSTEM_G_LEAVES 18
 #define SYSTEM_G_NODES  18 /* per leaf */
 #define SYSTEM_G_SPINES 9
-#define DEFAULT_ROUTES  "minhop"
 #define MOST_CABLES     254 /* ports of a switch */
 #define MOST_RAILS      8
 
@@ -838,6 +837,14 @@ topo_fabric_apply_faults (TopoMachine *machine, const char **key, GError **error
          topo_fabric_fail (machine->fabric, machine->failed, &machine->shape.size[0], error);
 }
 
+/* OpenSM's own default; but where a leaf has as many nodes as switches have cables upwards, minhop counts
+ * both in step, and each switch of the middle level sends all over one of its cables. */
+static const char *
+usual_routes (const TopoFabric *fabric)
+{
+  return g_str_has_prefix (fabric->source, "fattree3:") ? "ftree" : "minhop";
+}
+
 gboolean
 topo_fabric_finish (TopoMachine *machine, GError **error)
 {
@@ -846,7 +853,7 @@ topo_fabric_finish (TopoMachine *machine, GError **error)
   GString *spec;
 
   if (machine->routes == NULL)
-    machine->routes = g_strdup (DEFAULT_ROUTES);
+    machine->routes = g_strdup (usual_routes (machine->fabric));
   machine->node_by_default = machine->node == NULL;
   if (machine->node == NULL)
     machine->node = topo_node_named (usual);
@@ -864,7 +871,7 @@ topo_fabric_finish (TopoMachine *machine, GError **error)
     g_string_append_printf (spec, ",failed=%s", machine->failed);
   if (machine->degraded != NULL)
     g_string_append_printf (spec, ",degraded=%s", machine->degraded);
-  if (!g_str_equal (machine->routes, DEFAULT_ROUTES))
+  if (!g_str_equal (machine->routes, usual_routes (machine->fabric)))
     g_string_append_printf (spec, ",routes=%s", machine->routes);
   if (!g_str_equal (machine->node->source, usual))
     g_string_append_printf (spec, ",node=%s", machine->node->source);

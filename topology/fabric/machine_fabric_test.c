@@ -143,6 +143,25 @@ test_print_survives (Files *files, gconstpointer unused G_GNUC_UNUSED)
   }
 }
 
+/* Full trees of three levels are routed by ftree: minhop would use one cable of 18 upwards. */
+static void
+test_usual_routes (void)
+{
+  static const char *const cases[][2] = {
+    { "fattree:4x4:2", "minhop" },     { "fattree3:4", "ftree" },
+    { "edr:648", "minhop" },           { "edr:649", "ftree" },
+    { "systemg", "minhop" },           { "stampede:2", "minhop" },
+    { "edr:649,routes=updn", "updn" },
+  };
+
+  for (gsize at = 0; at < G_N_ELEMENTS (cases); at++) {
+    g_autoptr (TopoMachine) machine = topo_testing_machine (cases[at][0], 0);
+
+    g_assert_cmpstr (machine->routes, ==, cases[at][1]);
+    g_assert_cmpstr (machine->spec, ==, cases[at][0]);
+  }
+}
+
 /* With what is not the default, in one order. */
 static void
 test_canonical_spec (void)
@@ -945,6 +964,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/topology/machine-fabric/unused-keys", test_unused_keys);
   g_test_add_func ("/topology/machine-fabric/few-guesses", test_few_guesses);
   g_test_add_func ("/topology/machine-fabric/stampede", test_stampede);
+  g_test_add_func ("/topology/machine-fabric/usual-routes", test_usual_routes);
   g_test_add_func ("/topology/machine-fabric/sandybridge", test_sandybridge);
   return g_test_run ();
 }
