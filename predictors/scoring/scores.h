@@ -12,11 +12,10 @@
 /* NaN: not defined for these values. */
 typedef struct {
   uint64_t n;
-  double rcc; /* share of pairs in the same order (SC13, section 4.4); both tied: 1, one tied:
+  double rcc;       /* share of pairs in the same order (SC13, section 4.4); both tied: 1, one tied:
                         a half.  0.5 of a constant prediction, where nothing observed ties */
-  double
-      rcc_apart; /* rcc of the pairs of which one was observed to be more than PREDICT_APART larger;
-                      * NaN when there is none, or something observed is not positive */
+  double rcc_apart; /* of pairs of which one was observed to be more than PREDICT_APART larger; NaN:
+                        there is none, or something observed is not positive */
   double rcc_paper; /* the paper's formula to the letter, which with ties depends on the order of
                         the samples */
   double tau_b;     /* Kendall's */
