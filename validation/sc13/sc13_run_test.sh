@@ -42,6 +42,9 @@ score/16k.halo2d/same/ours/rcc,H1,,0.75,
 score/16k.halo2d/same/ours/rcc_p5,H1,,0.5,
 score/16k.halo2d/same/ours/rcc_p95,H1,,1,
 score/16k.halo2d/same/ours/rcc,H2,,0.875,
+score/16k.halo2d/same/ours/rcc_apart,H2,,0.9375,
+score/16k.halo2d/same/ours/rcc_apart_p5,H2,,0.75,
+score/16k.halo2d/same/ours/rcc_apart_p95,H2,,1,
 score/16k.halo2d/same/ours/regret,H2,,0.0625,
 score/16k.halo2d/same/ours/regret_p90,H2,,0.125,
 score/16k.halo2d/load/ours/rcc,H1,,0.625,
@@ -102,9 +105,9 @@ has_lines "what each change did" ladder.md "| claim | old | $(basename "$PWD") |
   '| hold | 2 of 2 | 1 of 2 |'
 has_lines "times, costs, scores" report.md \
   '| 16k.halo2d | 3 | 3 | 1000.0000 | 100.00 (90.00..110.00) | 10.00 | 2 | 0.750 | 0.875 |' \
-  '| 16k.halo2d | same | 10 | 0.875 (H2) |  | 6.2 % / 12.5 % |' \
-  '| 16k.halo2d | load | 0.1 | 0.625 (H1) | 0.250 | - |' \
-  '| 16k.halo2d | same, max_bytes alone | 10 | 0.625 (max_bytes) | 0.250 | 50.0 % / 150.0 % |' \
+  '| 16k.halo2d | same | 10 | 0.875 (H2) | 0.938 (0.750..1.000) |  | 6.2 % / 12.5 % |' \
+  '| 16k.halo2d | load | 0.1 | 0.625 (H1) | - | 0.250 | - |' \
+  '| 16k.halo2d | same, max_bytes alone | 10 | 0.625 (max_bytes) | - | 0.250 | 50.0 % / 150.0 % |' \
   '| exact/16k.halo2d | 2 | 6.2 % | 1.000 |' \
   '| H1 | - | 0.750 (0.500..1.000) | - | - | - | - | - | - | 0.625 |' '  1.00  16k.halo2d 32 4 16384' '  1.00  together'
 has_lines "intervals" report.md '| case | H5 | H3 |' '| 16k.halo2d | 87.5 % (25.0 %) | - |' \
