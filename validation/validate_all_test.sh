@@ -7,18 +7,18 @@ set -u
 . "${G_TEST_SRCDIR:-.}/cli/tap.sh"
 
 # Of two suites that take long and one that does not.
-part="--only table1_* --only auto_* --only transfer_H3 --only mpi_latency_neighbour"
+part="--only table1_* --only auto_* --only intervals_hold --only mpi_latency_neighbour"
 set -f
 # shellcheck disable=SC2086  # several words
 run "$hopcast" validate all $part -q --format csv --html all.html
 test "$status" = 0 && test "$(grep -c '^evh1,table1_.*,98bf5fa$' out)" = 8 &&
   test "$(grep -c '^shrink,auto_.*,0deaacc$' out)" = 3 &&
-  grep -q '^bgq,mpi_latency_neighbour,2\..*,agrees,.*,$' out && grep -q '^sc13,transfer_H3,,.*,not run,' out
+  grep -q '^bgq,mpi_latency_neighbour,2\..*,agrees,.*,$' out && grep -q '^sensitivity,intervals_hold,,.*,not run,' out
 verdict $? "long suites are recorded, others are run" "status $status" "$(cat out err)"
 cp out all.csv
 
 # The counts of the page are those of the rows.
-for suite in bgq evh1 sc13 shrink; do
+for suite in bgq evh1 sensitivity shrink; do
   awk -F, -v suite=$suite '
     NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i }
     $1 == suite { n++; of[$column["verdict"]]++; recorded += $NF != "" }
