@@ -138,8 +138,24 @@ parts_of (const StudyFailureCase *it)
   return parts;
 }
 
-/* Each part of a machine without which a job does not run once, with its first error.  A job that
- * does not run on the whole machine either shows nothing. */
+/* Jobs for which no part is to blame, each once: what they say of the whole machine. */
+static void
+print_hopeless (const GPtrArray *cases)
+{
+  g_autoptr (GHashTable) known = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+
+  for (guint number = 0; number < cases->len; number++) {
+    const StudyFailureCase *it = g_ptr_array_index (cases, number);
+
+    if (it->whole.has_failed &&
+        g_hash_table_add (known, g_strjoin ("\n", it->name, it->row->mapping, NULL)))
+      cli_printf (stdout, "without a failure too it does not run: %s, %s: %s\n", it->name,
+                  it->row->mapping, it->whole.row->error);
+  }
+}
+
+/* Each part of a machine without which a job does not run once, with its first error; none of jobs that
+ * do not run on the whole machine either. */
 static void
 print_needed (const GPtrArray *cases)
 {
@@ -181,6 +197,7 @@ print_table (const GPtrArray *cases, const CliRows *rows, const Options *options
   printf ("  slow-down over the machine without a failure; slowed: by more than %g %%; failed: the "
           "job does not run\n",
           100 * options->tie);
+  print_hopeless (cases);
   print_needed (cases);
   for (guint number = 0; options->parts && number < cases->len; number++) {
     const StudyFailureCase *it = g_ptr_array_index (cases, number);

@@ -124,6 +124,12 @@ verdict $? "parts and tie" "$(cat out)"
 
 # --- Wrong ---
 
+# More ranks than nodes: no part is to blame.
+printf '%s\n' '[traces]' 'trace = gen:ring:ranks=5' '[machines]' 'machine = fattree:2x2:2' 'failures = leaf0; cables 1x' >large.study
+"$hopcast" study run -q large.study
+run "$hopcast" study failures large.study
+test "$(grep -c '^without a failure too it does not run: .*: 5 ranks: ' out)" = 1 && ! grep -q 'single points' out
+verdict $? "a job that does not run at all" "$(cat out)"
 sed '/^failures/d' tree.study >none.study
 "$hopcast" study run -q none.study
 fails "no failures" 1 "no run with a part out is there" "$hopcast" study failures none.study
