@@ -118,20 +118,20 @@ read_file (Dump *dump, const char *path, GError **error)
 {
   g_autofree char *contents = NULL;
   g_autoptr (GError) cause = NULL;
-  g_auto (GStrv) lines = NULL;
 
   if (!base_file_read (path, &contents, NULL, &cause)) {
     g_set_error_literal (error, TOPO_ERROR, TOPO_ERROR_FILE, cause->message);
     return FALSE;
   }
-  lines = g_strsplit (contents, "\n", -1);
   dump->path = path;
   dump->line = 0;
   dump->at = TOPO_NONE;
-  for (guint at = 0; lines[at] != NULL; at++) {
+  for (char *line = contents, *next; line != NULL; line = next) {
+    next = strchr (line, '\n');
+    if (next != NULL)
+      *next++ = '\0';
     dump->line++;
-    if (!(g_str_has_prefix (lines[at], "Unicast lids") ? read_head : read_entry) (dump, lines[at],
-                                                                                  error))
+    if (!(g_str_has_prefix (line, "Unicast lids") ? read_head : read_entry) (dump, line, error))
       return FALSE;
   }
   if (dump->at != TOPO_NONE)
