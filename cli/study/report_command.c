@@ -18,7 +18,7 @@ static gboolean
 is_csv (const char *path)
 {
   static const char header[] = "begin_us,", gzip[] = "\x1f\x8b";
-  char head[sizeof header] = "";
+  char head[sizeof header];
   FILE *file;
 
   if (strcmp (path, "-") == 0 || g_str_has_suffix (path, ".csv") ||
@@ -27,7 +27,7 @@ is_csv (const char *path)
   /* Reading would consume the bytes of a pipe. */
   if (!g_file_test (path, G_FILE_TEST_IS_REGULAR) || (file = fopen (path, "rbe")) == NULL)
     return FALSE;
-  fread (head, 1, strlen (header), file);
+  head[fread (head, 1, strlen (header), file)] = '\0';
   fclose (file);
   return g_str_has_prefix (head, header) || g_str_has_prefix (head, gzip);
 }
