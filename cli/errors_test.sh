@@ -215,6 +215,13 @@ refused "the same for a matrix" 1 "no way from a to b" \
 refused "simulation with an unknown engine" 2 "\"lash\" is neither an engine" \
   simulate good.ti --machine fattree:2x2:1,routes=lash -q
 refused "torus's numbers on a fabric" 2 "router" $tree --set router.dynamic_tokens=1
+refused "SHARP on a torus" 2 'unknown key "sharp"' $sim --set mpi.sharp=on
+refused "SHARP with old switches" 2 "switch leaf0 of fdr:4 is older than Switch-IB 2" \
+  simulate good.ti --machine fdr:4 -q --set mpi.sharp=on
+refused "SHARP without a tree" 2 "are no tree: the cable between spine" \
+  simulate good.ti --machine dragonflyplus:2x2x2:2 -q --set mpi.library=ompi-4.1 --set mpi.sharp=on
+refused "transactions that no switch takes" 2 "takes at most 256 B" \
+  simulate good.ti --machine edr:4 -q --set mpi.sharp=on --set sharp.payload=1KiB
 refused "more ranks than a fabric's slots" 1 "5 ranks" map generate --machine fattree:2x2:1 --ranks 5
 
 # Slots and cores.

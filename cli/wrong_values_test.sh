@@ -79,7 +79,7 @@ wrong () {
     "aggregate counters:--pattern") echo "-" ;;
     *:--pattern) echo "$whole -1 0" ;;
     *:--cores) echo "'' x 0,0 -1 0,99 0-" ;;
-    *:--set) echo "'' x =5 a.b=1 switch.latency=5 switch.nonsense=1" ;;
+    *:--set) echo "'' x =5 a.b=1 switch.latency=5 switch.nonsense=1 mpi.sharp=yes mpi.sharp=on" ;;
     *:--machine) echo "'' nonsense bgq:0 bgq:100 torus:-1 systemg:4,routes=fastest dragonflyplus:4x2x2:2:2 systemg:4,spines=2 edr:0 edr:16,speed=QDR edr:16,library=nonsense" ;;
     *:--mapping | *:--start) echo "'' nonsense ZZZ A 'net.tilt('" ;;
     *:--family) echo "$word random: random:0 random:x" ;;

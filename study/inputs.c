@@ -4,6 +4,7 @@
 #include "study/inputs.h"
 
 #include "study/study_error.h"
+#include "topology/fabric/sharp_tree.h"
 #include "topology/launcher/launcher.h"
 
 #include <stdlib.h>
@@ -97,6 +98,11 @@ study_machine_new (const StudyMachineInputs *inputs, GError **error)
       refuse_option (error);
       return NULL;
     }
+  }
+  if (!topo_sharp_check (machine, error)) {
+    g_prefix_error (error, "--set: ");
+    refuse_option (error);
+    return NULL;
   }
   return g_steal_pointer (&machine);
 }

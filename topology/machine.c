@@ -4,6 +4,7 @@
 #include "topology/machine.h"
 
 #include "base/words.h"
+#include "topology/fabric/sharp_tree.h"
 #include "topology/keyfile.h"
 #include "topology/machine_private.h"
 #include "topology/mapping/aggregation.h"
@@ -674,7 +675,15 @@ load_file (TopoMachine *machine, GKeyFile *file, const char *path, const char *f
     if (!topo_machine_set_ranks_per_node (machine, (uint32_t) n_ranks, error))
       return prefix_key (path, "ranks_per_node", error);
   }
-  return topo_parameters_load (&machine->parameters, file, path, own_groups, error);
+  if (!topo_parameters_load (&machine->parameters, file, path, own_groups, error))
+    return FALSE;
+  if (!topo_sharp_check (machine, error)) {
+    g_autofree char *where = topo_keyfile_where (path, "mpi", "sharp");
+
+    g_prefix_error (error, "%s: ", where);
+    return FALSE;
+  }
+  return TRUE;
 }
 
 const char *const *

@@ -60,6 +60,6 @@ char *topo_fabric_print_path (const char *name);
 void topo_fabric_notes (const TopoMachine *machine, GArray *notes);
 
 /* The keys of parameters that nothing on this machine reads: NULL after the last; returns keys. */
-#define TOPO_MAX_UNUSED 6
+#define TOPO_MAX_UNUSED 11
 const char *const *
 topo_fabric_unused (const TopoMachine *machine, const char *keys[TOPO_MAX_UNUSED + 1]);

@@ -38,6 +38,7 @@ static const char *const adapter_names[] = { "connectx-2", "connectx-3", "connec
                                              "connectx-5", "connectx-6", "connectx-7", NULL };
 static const char *const single_copy_names[] = { "none", "cma", "knem", "xpmem", NULL };
 static const char *const adaptive_names[] = { "none", "free", "detours", NULL };
+static const char *const switch_names[] = { "off", "on", NULL };
 
 #define AT(field) offsetof (TopoParameters, field)
 
@@ -117,6 +118,10 @@ static const Row rows[] = {
     "ompi-1.3, Open MPI of 2009 with its own protocol (ob1, openib); over UCX: ompi-4.1, ompi-5.0,\n"
     "mpich-4.  Setting it sets collectives, the overheads and sm_* below, and [ucx], to its own",
     library_names },
+  { "mpi", "sharp", AT (sharp.enabled), TOPO_UNIT_COUNT,
+    { NULL, "off" }, NULL, NULL,
+    "on: switches reduce barriers, allreduces, reductions and broadcasts on the way, as [sharp] says;\n"
+    "off, as HCOLL_ENABLE_SHARP is by default [S] NVIDIA SHARP manual", switch_names },
   { "mpi", "send_overhead", AT (mpi.send_overhead_ps), TOPO_UNIT_TIME,
     { "1.3 us", NULL }, "0 ns", "1 s",
     "Processor time of a send call; calibrated: half of the latency between neighbours, half-way\n"
@@ -447,6 +452,26 @@ static const Row rows[] = {
     { NULL, "127" }, "0", "127",
     "Above which it does not rise [S] section A7: ib_model" },
 
+  { "sharp", "min_leaders", AT (sharp.min_leaders), TOPO_UNIT_COUNT,
+    { NULL, "4" }, "2", "1048576",
+    "Nodes of a communicator from which on it is used [S] NVIDIA SHARP manual: HCOLL_SHARP_NP" },
+  { "sharp", "payload", AT (sharp.payload_bytes), TOPO_UNIT_BYTES,
+    { NULL, "0 B" }, "0 B", "4 KiB",
+    "Of a transaction, at most; 0: 256 B on Switch-IB 2 (EDR), from Quantum (HDR) on 1 KiB, the\n"
+    "library's limit [S] NVIDIA SHARP manual 2.6.1: SHARP_COLL_JOB_QUOTA_PAYLOAD_PER_OST" },
+  { "sharp", "transactions", AT (sharp.transactions), TOPO_UNIT_COUNT,
+    { NULL, "2" }, "1", "65535",
+    "Of a communicator in flight [S] NVIDIA SHARP manual: SHARP_COLL_OSTS_PER_GROUP, dynamic, at\n"
+    "least 2; guess: the least" },
+  { "sharp", "max", AT (sharp.max_bytes), TOPO_UNIT_BYTES,
+    { NULL, "0 B" }, "0 B", "1024 GiB",
+    "Largest call; larger ones take the library's algorithm; 0: transactions times payload [S]\n"
+    "NVIDIA SHARP manual: HCOLL_ALLREDUCE_SHARP_MAX" },
+  { "sharp", "aggregation_latency", AT (sharp.aggregation_ps), TOPO_UNIT_TIME,
+    { NULL, "50 ns" }, "0 ns", "1 ms",
+    "Of each switch on the way up, beside switch.latency: its unit combines what its children sent;\n"
+    "guess: half of a switch's own latency" },
+
   { "ucx", "version", AT (ucx.version), TOPO_UNIT_COUNT,
     { NULL, "12" }, "7", "19",
     "UCX 1.VERSION, for libraries over UCX, as all of this group; from 16 on it chooses among its\n"
@@ -715,6 +740,10 @@ find_conflict (const TopoParameters *parameters, const char **reason)
     if (parameters->ompi.sm_eager_bytes <= parameters->mpi.envelope_bytes) {
       *reason = "must be more than mpi.envelope";
       return "mpi.sm_eager";
+    }
+    if (parameters->sharp.enabled != 0 && parameters->mpi.library == TOPO_LIBRARY_OMPI13) {
+      *reason = "needs a library over UCX (mpi.library): SHARP is younger than Open MPI 1.3";
+      return "mpi.sharp";
     }
   } else {
     uint64_t packet_bytes = parameters->packet.header_bytes + parameters->packet.payload_bytes;

@@ -218,6 +218,16 @@ typedef struct {
     int64_t registration_page_ps; /* and per 4 KiB page */
   } ompi;
 
+  /* Reductions in the switches; `enabled` is in [mpi]: handbook page "Collectives" */
+  struct {
+    uint64_t enabled;       /* 1: for calls that it can serve */
+    uint64_t min_leaders;   /* nodes of a communicator from which on it is used */
+    uint64_t max_bytes;     /* of a call; larger ones take the library's algorithm */
+    uint64_t payload_bytes; /* of a transaction, at most; larger calls are pipelined */
+    uint64_t transactions;  /* of a communicator in flight */
+    int64_t aggregation_ps; /* a switch combines what came from its children */
+  } sharp;
+
   struct {
     uint64_t version;            /* its minor number: 12 is UCX 1.12 */
     uint64_t single_copy;        /* TopoSingleCopy */

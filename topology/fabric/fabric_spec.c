@@ -1062,6 +1062,9 @@ topo_fabric_unused (const TopoMachine *machine, const char *keys[TOPO_MAX_UNUSED
   } of_speeds[] = { { "ib.fec_edr_latency", TOPO_SPEED_EDR },
                     { "ib.fec_hdr_latency", TOPO_SPEED_HDR },
                     { "ib.fec_ndr_latency", TOPO_SPEED_NDR } };
+  static const char *const of_sharp[] = { "sharp.min_leaders", "sharp.payload",
+                                          "sharp.transactions", "sharp.max",
+                                          "sharp.aggregation_latency" };
   const TopoFabric *fabric = machine->fabric;
   const TopoNode *node = machine->node;
   bool has_speed[TOPO_SPEEDS] = { false }, has_hbm = false;
@@ -1084,6 +1087,8 @@ topo_fabric_unused (const TopoMachine *machine, const char *keys[TOPO_MAX_UNUSED
     keys[n++] = "memory.domain_latency";
   if (machine->parameters.switches.adaptive != TOPO_ADAPTIVE_DETOURS)
     keys[n++] = "switch.detour_factor";
+  for (gsize at = 0; at < G_N_ELEMENTS (of_sharp) && machine->parameters.sharp.enabled == 0; at++)
+    keys[n++] = of_sharp[at];
   g_assert (n <= TOPO_MAX_UNUSED);
   keys[n] = NULL;
   return keys;
