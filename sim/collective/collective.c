@@ -9,8 +9,10 @@
 
 #include <glib.h>
 
+#define MOST_PS (INT64_MAX / 4) /* no replay lasts longer */
+
 typedef struct {
-  bool hardware;    /* Blue Gene/Q's collective network can do it */
+  bool hardware;    /* Blue Gene/Q's collective network and SHARP can do it */
   bool direct;      /* PAMI's many-to-many does it */
   bool plain_bytes; /* all ranks have the same `bytes`; no rank sends when they are 0 */
   bool neighbors;   /* the lists of neighbours may have the rank itself, or be empty */
@@ -106,6 +108,69 @@ steps_of_part (const SimCollective *collective, bool first)
   return part.algorithm->n_steps (&part);
 }
 
+/* --- In the switches of a fabric --- */
+
+static uint64_t
+sharp_payload_bytes (const SimSharp *sharp, const TopoParameters *parameters)
+{
+  return parameters->sharp.payload_bytes > 0 ? parameters->sharp.payload_bytes
+                                             : sharp->tree.payload_bytes;
+}
+
+SimSharp
+sim_sharp_new (const TopoMachine *machine, const uint32_t *nodes, uint32_t n_nodes)
+{
+  const TopoParameters *parameters = &machine->parameters;
+  SimSharp sharp = { .n_leaders = n_nodes };
+
+  if (parameters->sharp.enabled == 0 || n_nodes < parameters->sharp.min_leaders ||
+      !topo_sharp_tree (machine, nodes, n_nodes, &sharp.tree))
+    return (SimSharp){ .n_leaders = 0 };
+  return sharp;
+}
+
+/* The same on all ranks. */
+static bool
+sharp_serves (const SimCollective *collective, const TopoParameters *parameters)
+{
+  const SimSharp *sharp = &collective->sharp;
+  uint64_t max_bytes = parameters->sharp.max_bytes;
+
+  if (sharp->n_leaders == 0 || !traits[collective->kind].hardware)
+    return false;
+  if (max_bytes == 0)
+    max_bytes = parameters->sharp.transactions * sharp_payload_bytes (sharp, parameters);
+  return collective->kind == TRACE_OP_BARRIER || collective->bytes <= max_bytes;
+}
+
+/* A switch takes in the packets of its children one after another, at the rate of one port, and
+ * then sends one on (guess: nothing is published about its unit).  Downwards they cut through. */
+int64_t
+sim_sharp_ps (const SimSharp *sharp, uint64_t bytes, const TopoMachine *machine)
+{
+  const TopoParameters *p = &machine->parameters;
+  const TopoSharpTree *tree = &sharp->tree;
+  uint64_t payload_bytes = sharp_payload_bytes (sharp, p), most = p->sharp.transactions;
+  uint64_t last = bytes > 0 ? (bytes - 1) / payload_bytes : 0; /* number of the last piece */
+  uint64_t piece_bytes = MIN (bytes, payload_bytes);
+  uint64_t wire_bytes = p->ib.framing_bytes + p->ib.header_bytes + piece_bytes;
+  int64_t wire_ps = (int64_t) ((BaseUint128) wire_bytes * 1000000000000u / tree->bandwidth_Bps);
+  int64_t gap_ps = MAX (MAX (wire_ps * tree->most_children, p->hca.message_gap_ps), p->ucx.post_ps);
+  int64_t ends_ps = p->ucx.post_ps + p->hca.send_latency_ps +
+                    (piece_bytes > p->hca.inline_bytes ? p->hca.read_latency_ps : 0) +
+                    p->hca.receive_latency_ps + p->ucx.receive_ps;
+  int64_t up_ps = tree->cables_ps + wire_ps * tree->n_children +
+                  tree->n_levels * (p->switches.latency_ps + p->sharp.aggregation_ps);
+  int64_t down_ps = tree->cables_ps + wire_ps + (tree->n_levels - 1) * p->switches.latency_ps;
+  int64_t piece_ps = ends_ps + up_ps + down_ps;
+  BaseInt128 whole_ps;
+
+  /* Piece k + most starts when piece k has ended. */
+  whole_ps = (BaseInt128) (last / most) * MAX (piece_ps, (BaseInt128) most * gap_ps) +
+             (BaseInt128) (last % most) * gap_ps + piece_ps;
+  return (int64_t) MIN (whole_ps, (BaseInt128) MOST_PS);
+}
+
 /* --- Setting up --- */
 
 void
@@ -130,8 +195,12 @@ sim_collective_choose (SimCollective *collective, const TopoMachine *machine, bo
   if (collective->method != SIM_COLLECTIVE_STEPS)
     return;
 
-  choice = forced != NULL ? sim_choose (forced)
-                          : sim_choose_algorithm (collective, parameters->mpi.collectives);
+  if (forced != NULL)
+    choice = sim_choose (forced);
+  else if (sharp_serves (collective, parameters))
+    choice = sim_choose_switches (collective);
+  else
+    choice = sim_choose_algorithm (collective, parameters->mpi.collectives);
   if (choice.stages != NULL) {
     sim_stages_set (collective, choice.stages);
     return;
@@ -152,7 +221,8 @@ bool
 sim_collective_has_levels (const TopoMachine *machine)
 {
   return machine->parameters.mpi.collectives == TOPO_COLLECTIVES_OMPI50 ||
-         machine->parameters.mpi.collectives == TOPO_COLLECTIVES_MPICH4;
+         machine->parameters.mpi.collectives == TOPO_COLLECTIVES_MPICH4 ||
+         machine->parameters.sharp.enabled != 0;
 }
 
 void

@@ -16,6 +16,7 @@
  * leaders: collective_levels.c. */
 #pragma once
 
+#include "topology/fabric/sharp_tree.h"
 #include "topology/machine.h"
 #include "mpi/operation.h"
 
@@ -54,6 +55,20 @@ SimGroups *sim_groups_ref (SimGroups *groups);
 /* Not from several threads at a time.  NULL is allowed. */
 void sim_groups_unref (SimGroups *groups);
 
+/* Whether switches of a fabric reduce for a communicator, and how far the way is. */
+typedef struct {
+  uint32_t n_leaders; /* its nodes, one rank of each of which sends; 0: they do not */
+  TopoSharpTree tree;
+} SimSharp;
+
+/* nodes[n_nodes] are different.  Not for fewer than sharp.min_leaders, or where mpi.sharp is off. */
+SimSharp sim_sharp_new (const TopoMachine *machine, const uint32_t *nodes, uint32_t n_nodes);
+
+/* From the arrival of the last leader to the time when all have the result, with the processor's
+ * time of both ends.  A call larger than a transaction goes in pieces, so many at a time as
+ * sharp.transactions says.  Leaders work in step, and no other traffic is in the way. */
+int64_t sim_sharp_ps (const SimSharp *sharp, uint64_t bytes, const TopoMachine *machine);
+
 /* One call on one rank, as the algorithms see it.  Arrays are borrowed and
  * must outlive the call (the replay copies them from the cursor). */
 typedef struct {
@@ -68,6 +83,7 @@ typedef struct {
   uint32_t n_destinations, n_sources;
   uint64_t total_bytes;    /* of all recv_counts, where every rank knows them */
   const SimGroups *groups; /* borrowed; NULL: one level, or not known */
+  SimSharp sharp;
 
   /* STEPS: how many sim_collective_step() has, and, private to collective*.c,
    * the algorithm.  Where `second` is set, that collective follows the first.  Where `stages`
@@ -80,13 +96,14 @@ typedef struct {
   uint32_t n_stage_steps[4][3]; /* of each stage: in the first segment, others, the last one */
 } SimCollective;
 
-/* The rules of [mpi] collectives want sim_collective_init() to know the groups. */
+/* The rules of [mpi] collectives, or SHARP, want sim_collective_init() to know the groups. */
 bool sim_collective_has_levels (const TopoMachine *machine);
 
 /* Fills *collective: chooses method and algorithm.  `whole_partition` tells
  * whether the communicator is one that the collective network can serve
  * (COMM_WORLD, or made so by the machine's rules).  `groups` must outlive the call; NULL:
- * no algorithm has two levels.  Nonblocking calls have one level in any case.
+ * no algorithm has two levels.  Nonblocking calls have one level in any case.  `sharp` is left at
+ * zeros; who fills it in chooses once more.
  *
  * The choice must be the same on all ranks of the communicator, so it may
  * depend only on properties that all ranks know (kind, n_ranks, sizes that MPI requires
@@ -138,6 +155,7 @@ typedef struct {
   uint32_t send_to, recv_from; /* TOPO_NONE: nothing */
   uint64_t send_bytes, recv_bytes;
   bool wait;
+  bool in_switches; /* the rank is a leader and meets the others in the switches: sim_sharp_ps() */
   SimLocalWork before; /* anything of the step is posted */
   SimLocalWork
       after; /* all that is posted so far is complete, with this step or the next that waits */

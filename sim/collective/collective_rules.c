@@ -647,6 +647,71 @@ choose_mpich4 (const SimCollective *collective)
   return stages != NULL ? (SimChoice){ .stages = stages } : choose_mpich (collective, false);
 }
 
+/* --- SHARP ---
+ *
+ * HCOLL's levels: the ranks of a node reduce to the first of them, its leader, through memory; the
+ * leaders meet in the switches, which need a packet of each of them whatever the call is; and the
+ * leaders give the result to their nodes.  HCOLL is not published; within a node trees are a
+ * guess. */
+
+static uint32_t
+meeting_n_steps (const SimCollective *collective G_GNUC_UNUSED)
+{
+  return 1;
+}
+
+static SimStep
+meeting_step (const SimCollective *collective G_GNUC_UNUSED, uint32_t step G_GNUC_UNUSED)
+{
+  SimStep meeting = sim_step_nothing ();
+
+  meeting.wait = meeting.in_switches = true;
+  return meeting;
+}
+
+static const SimAlgorithm in_switches = { .n_steps = meeting_n_steps, .step = meeting_step };
+
+/* The leaders' stage is an allreduce in any case, which no other stage is. */
+static SimChoice
+choose_in_sharp (const SimCollective *part, bool posted G_GNUC_UNUSED)
+{
+  switch ((int) part->kind) {
+  case TRACE_OP_REDUCE: return sim_choose (&sim_reduce_binomial);
+  case TRACE_OP_BCAST: return sim_choose (&sim_bcast_binomial);
+  case TRACE_OP_GATHER: return sim_choose (&sim_gather_linear);
+  default: return sim_choose (&in_switches);
+  }
+}
+
+static const SimStages sharp_allreduce = { .n = 3,
+                                           .stage = { { TRACE_OP_REDUCE, SIM_GROUP_NODE },
+                                                      { TRACE_OP_ALLREDUCE, SIM_GROUP_LEADERS },
+                                                      { TRACE_OP_BCAST, SIM_GROUP_NODE } },
+                                           .choose = choose_in_sharp };
+/* At the end the root, as one of a pair, gathers the result from its leader. */
+static const SimStages sharp_reduce = { .n = 3,
+                                        .stage = { { TRACE_OP_REDUCE, SIM_GROUP_NODE },
+                                                   { TRACE_OP_ALLREDUCE, SIM_GROUP_LEADERS },
+                                                   { TRACE_OP_GATHER, SIM_GROUP_ROOT_TO_LEADER } },
+                                        .choose = choose_in_sharp };
+static const SimStages sharp_bcast = { .n = 3,
+                                       .stage = { { TRACE_OP_BCAST, SIM_GROUP_ROOT_TO_LEADER },
+                                                  { TRACE_OP_ALLREDUCE, SIM_GROUP_LEADERS },
+                                                  { TRACE_OP_BCAST, SIM_GROUP_NODE } },
+                                       .choose = choose_in_sharp };
+
+SimChoice
+sim_choose_switches (const SimCollective *collective)
+{
+  if (collective->groups == NULL) /* each rank is a leader */
+    return sim_choose (&in_switches);
+  switch ((int) collective->kind) {
+  case TRACE_OP_REDUCE: return (SimChoice){ .stages = &sharp_reduce };
+  case TRACE_OP_BCAST: return (SimChoice){ .stages = &sharp_bcast };
+  default: return (SimChoice){ .stages = &sharp_allreduce };
+  }
+}
+
 SimChoice
 sim_choose_algorithm (const SimCollective *collective, TopoCollectives rules)
 {

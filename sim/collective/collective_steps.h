@@ -246,6 +246,9 @@ sim_choose_two (SimChoice first, SimChoice second)
 /* Bytes of a gather or scatter for each rank: all ranks agree about them. */
 uint64_t sim_block_bytes (const SimCollective *collective);
 
+/* The switches reduce: for a barrier, allreduce, reduction or broadcast with collective->sharp. */
+SimChoice sim_choose_switches (const SimCollective *collective);
+
 /* By the rules of a library; the same on all ranks of the communicator. */
 SimChoice sim_choose_algorithm (const SimCollective *collective, TopoCollectives rules);
 

@@ -453,7 +453,7 @@ view_clear (SimReplay *view)
   sim_graph_free_view (view);
   sim_edges_free (view->distant_edges);
   g_hash_table_unref (view->windows);
-  g_clear_pointer (&view->groups, g_hash_table_unref);
+  g_clear_pointer (&view->levels, g_hash_table_unref);
   g_free (view->iteration_ends_ps);
   g_free (view->critical_links);
   g_clear_error (&view->error);

@@ -7,7 +7,8 @@
  *
  *   STEPS     every message as a send and a receive of the user would, call_overhead for a receive
  *             that is posted before a send, and the copies and reductions of the algorithm itself;
- *             the wait that follows takes longer than its call
+ *             the wait that follows takes longer than its call.  In a step in the switches of a
+ *             fabric (SHARP) the leaders of the nodes meet, until sim_sharp_ps() after the last
  *   HARDWARE  all ranks meet, and no processor works: released at the latest
  *             arrival plus sim_collective_hardware_ps()
  *   DIRECT    all messages at once, at the price of the messaging library;
@@ -152,37 +153,59 @@ list_dump (SimActive *active, const void **list, BaseDump *dump)
 /* Communicators whose groups a view keeps: a program may make any number of them. */
 #define GROUPS_KEPT 64
 
+/* How the members of a communicator lie. */
+typedef struct {
+  SimGroups *groups; /* NULL: one level */
+  SimSharp sharp;
+} Levels;
+
 static void
-groups_drop (gpointer data)
+levels_free (gpointer data)
 {
-  sim_groups_unref (data);
+  sim_groups_unref (((Levels *) data)->groups);
+  g_free (data);
 }
 
-/* The groups of a communicator, for the caller to release; NULL: it has one level, or the rules
- * have. */
-static SimGroups *
-groups_of (SimReplay *replay, uint32_t comm, uint32_t rank)
+static int
+by_number (const void *a, const void *b)
 {
-  uint32_t n = trace_comms_size (replay->comms, comm);
-  gpointer key = GUINT_TO_POINTER (comm), kept;
+  uint32_t x = *(const uint32_t *) a, y = *(const uint32_t *) b;
+
+  return x < y ? -1 : x > y;
+}
+
+/* Those of a communicator of several ranks, for now; all NULL and zeros where neither the rules nor
+ * SHARP ask for them. */
+static Levels
+levels_of (SimReplay *replay, uint32_t comm, uint32_t rank)
+{
+  uint32_t n = trace_comms_size (replay->comms, comm), n_nodes = 0;
+  gpointer key = GUINT_TO_POINTER (comm);
   g_autofree uint32_t *node = NULL;
-  SimGroups *groups;
+  Levels *levels;
 
   if (!sim_collective_has_levels (replay->machine) || n == 1)
-    return NULL;
-  if (replay->groups == NULL)
-    replay->groups = g_hash_table_new_full (NULL, NULL, NULL, groups_drop);
-  if (g_hash_table_lookup_extended (replay->groups, key, NULL, &kept))
-    return sim_groups_ref (kept);
-  if (g_hash_table_size (replay->groups) == GROUPS_KEPT)
-    g_hash_table_remove_all (replay->groups);
+    return (Levels){ .groups = NULL };
+  if (replay->levels == NULL)
+    replay->levels = g_hash_table_new_full (NULL, NULL, NULL, levels_free);
+  levels = g_hash_table_lookup (replay->levels, key);
+  if (levels != NULL)
+    return *levels;
+  if (g_hash_table_size (replay->levels) == GROUPS_KEPT)
+    g_hash_table_remove_all (replay->levels);
   node = g_new (uint32_t, n);
   for (uint32_t member = 0; member < n; member++)
     node[member] =
         replay->mapping->node[trace_comms_world_rank (replay->comms, comm, member, rank)];
-  groups = sim_groups_new (node, n);
-  g_hash_table_insert (replay->groups, key, groups);
-  return sim_groups_ref (groups);
+  levels = g_new (Levels, 1);
+  levels->groups = sim_groups_new (node, n);
+  qsort (node, n, sizeof *node, by_number);
+  for (uint32_t member = 0; member < n; member++)
+    if (member == 0 || node[member] != node[n_nodes - 1])
+      node[n_nodes++] = node[member];
+  levels->sharp = sim_sharp_new (replay->machine, node, n_nodes);
+  g_hash_table_insert (replay->levels, key, levels);
+  return *levels;
 }
 
 /* -- saving and loading ---------------------------------------------------- */
@@ -220,7 +243,7 @@ active_dump (SimReplay *replay, SimActive **active, BaseDump *dump)
     return;
   /* A nonblocking one has one level. */
   if (it->request == TOPO_NONE)
-    it->groups = groups_of (replay, it->comm, it->rank);
+    it->groups = sim_groups_ref (levels_of (replay, it->comm, it->rank).groups);
   it->collective.groups = it->groups;
   sim_collective_choose (&it->collective, replay->machine,
                          trace_comms_is_world (replay->comms, it->comm));
@@ -294,6 +317,8 @@ sim_meetings_dump (SimReplay *replay, BaseDump *dump)
 }
 
 /* -- by messages, step by step -------------------------------------------- */
+
+static void meet_in_switches (SimReplay *replay, SimActive *active);
 
 /* Requests that the active one waits for. */
 static uint32_t
@@ -374,6 +399,8 @@ steps_run (SimReplay *replay, SimActive *active)
       if (active->blocks)
         sim_request_await (replay, request);
     }
+    if (step.in_switches)
+      meet_in_switches (replay, active);
     if (step.wait && active_pending (replay, active) > 0)
       return false;
     if (step.wait)
@@ -571,7 +598,7 @@ meeting_wait (SimReplay *replay, Meeting *meeting, uint32_t rank, SimActive *act
 {
   SimRank *it = &replay->ranks[rank];
 
-  if (active != NULL && !active->blocks) {
+  if (active != NULL && (!active->blocks || active->in_switches)) {
     active->at_ps = present_span (replay);
     active->arrival = replay->n_meeting_waits++;
     active->next_met = meeting->first_posted;
@@ -692,16 +719,54 @@ meet_in_hardware (SimReplay *replay, SimActive *active)
     active_end (replay, active, MAX (local_ps, done_ps));
 }
 
+/* A leader waits in a step of its collective until the switches have the data of all. */
+static void
+meet_in_switches (SimReplay *replay, SimActive *active)
+{
+  const SimCollective *collective = &active->collective;
+  int64_t switches_ps = sim_sharp_ps (&collective->sharp, collective->bytes, replay->machine);
+  Meeting *meeting;
+
+  active->in_switches = true;
+  active->meeting = sim_request_take (replay, (SimRequest){
+                                                  .context = sim_context (active->comm, true),
+                                                  .tag = (int32_t) active->sequence,
+                                                  .rank = active->rank,
+                                                  .peer = TOPO_NONE,
+                                                  .no_message = true,
+                                                  .collective = true,
+                                              });
+  sim_request_await (replay, active->meeting);
+  pthread_mutex_lock (&replay->meetings->lock);
+  meeting = meeting_join (replay, active->rank, active->comm, active->sequence,
+                          collective->sharp.n_leaders, switches_ps);
+  meeting_wait (replay, meeting, active->rank, active);
+  meeting_leave (replay, meeting);
+  pthread_mutex_unlock (&replay->meetings->lock);
+}
+
+static bool
+waits_in_meeting (const SimActive *active)
+{
+  return active->in_switches ||
+         (!active->blocks && active->collective.method == SIM_COLLECTIVE_HARDWARE);
+}
+
 void
 sim_active_met (SimReplay *replay, uint32_t rank, uint64_t cookie)
 {
   uint32_t arrival = UINT32_MAX - sim_cookie_low (cookie);
   SimActive *active = replay->ranks[rank].active;
+  int64_t end_ps;
 
-  while (active->blocks || active->collective.method != SIM_COLLECTIVE_HARDWARE ||
-         active->arrival != arrival)
+  while (!waits_in_meeting (active) || active->arrival != arrival)
     active = active->next;
-  active_end (replay, active, MAX (replay->now_ps, active->at_ps));
+  end_ps = MAX (replay->now_ps, active->at_ps);
+  if (active->in_switches) {
+    active->in_switches = false;
+    sim_request_complete (replay, active->meeting, end_ps);
+  } else
+    active_end (replay, active, end_ps);
   sim_rank_wake (replay, rank);
 }
 
@@ -757,6 +822,7 @@ active_new (SimReplay *replay, uint32_t rank, const TraceOp *op, uint32_t comm)
   gsize n_lists = ((gsize) op->n_counts + op->n_recv_counts) * (neighbors ? 2 : 1);
   g_autofree char *fault = NULL;
   TraceOp copy = *op;
+  Levels levels = { .groups = NULL };
   SimActive *active;
   uint32_t me;
   char *to;
@@ -785,10 +851,17 @@ active_new (SimReplay *replay, uint32_t rank, const TraceOp *op, uint32_t comm)
   active->comm = comm;
   active->n_words = (uint32_t) n_lists;
   active->request = TOPO_NONE;
-  active->groups = op->nonblocking ? NULL : groups_of (replay, comm, rank);
+  if (!op->nonblocking)
+    levels = levels_of (replay, comm, rank);
+  active->groups = sim_groups_ref (levels.groups);
   sim_collective_init (&active->collective, replay->machine, &copy,
                        trace_comms_size (replay->comms, comm), me,
                        trace_comms_is_world (replay->comms, comm), active->groups);
+  if (levels.sharp.n_leaders > 0) {
+    active->collective.sharp = levels.sharp;
+    sim_collective_choose (&active->collective, replay->machine,
+                           trace_comms_is_world (replay->comms, comm));
+  }
   return active;
 }
 

@@ -169,7 +169,9 @@ struct SimActive {
   uint32_t pending;  /* requests that it owns */
   uint32_t step;     /* or the number of direct messages handed over */
   uint32_t missing;  /* direct messages still to come */
-  uint32_t arrival;  /* a posted one in a meeting: as that of a rank */
+  uint32_t arrival;  /* a posted one, or one in switches, in a meeting: as that of a rank */
+  uint32_t meeting;  /* in switches: the request that is complete when the result is there */
+  bool in_switches;  /* a leader waits for the others' data */
   bool blocks;       /* the rank does nothing else */
   bool direct_ready; /* `missing` is known */
   uint32_t n_words;  /* of arrays */
@@ -345,7 +347,8 @@ struct SimReplay {
   struct SimGraphEdges *graph_edges;
   uint64_t n_works;    /* of the library, under way */
   GHashTable *windows; /* gint64 (rank, handle) -> Window */
-  GHashTable *groups;  /* communicator -> SimGroups or NULL: of those used lately; NULL: none yet */
+  GHashTable *levels; /* communicator -> Levels of replay_collectives.c, of those used lately; NULL:
+                        * none yet */
   int64_t *iteration_ends_ps;         /* SimIterations.ends_ps of the view's ranks; NULL: none */
   uint64_t loop_messages, loop_bytes; /* SimIterations.messages and .message_bytes */
   /* The path to the callback, which is known once something has asked for it. */
