@@ -5,6 +5,7 @@
 
 #include "study/aggregate/network_pingpong.h"
 #include "study/aggregate/program_file.h"
+#include "topology/fabric/sharp_tree.h"
 #include "validation/published.h"
 
 #define ROUNDS    10
@@ -25,6 +26,8 @@ validation_machine_new (const char *spec, const char *const *settings, GError **
     if (!topo_parameters_set (&machine->parameters, parts[0], parts[1], error))
       return NULL;
   }
+  if (!topo_sharp_check (machine, error))
+    return NULL;
   study_slots_are_cores (machine);
   return g_steal_pointer (&machine);
 }

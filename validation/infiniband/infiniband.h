@@ -67,6 +67,11 @@ double ib_alltoall_drop (gpointer ib, uint32_t bytes, GError **error);
 double ib_pairwise_flatness (gpointer ib, uint32_t unused, GError **error);
 double ib_bruck_growth (gpointer ib, uint32_t unused, GError **error);
 
+/* infiniband_sharp.c: time of an allreduce of `bytes` among 128 nodes in the switches, or by messages,
+ * us. */
+double ib_sharp_us (gpointer ib, uint32_t bytes, GError **error);
+double ib_allreduce_us (gpointer ib, uint32_t bytes, GError **error);
+
 /* infiniband_shift.c: GB/s per node of the slowest (0) or fastest (1) shift;
  * the median over several draws of the nodes. */
 double ib_shift_GBps (gpointer ib, uint32_t fastest, GError **error);
