@@ -16,6 +16,7 @@ static const char *const texts[] = {
   "[machine]\nspec = systemg:16\ncores = scatter\nnode = harpertown\n",
   "[machine]\nspec = fattree:2x1:1\nnode = rome\nthreads = 1\n[memory]\nuse_hbm = true\n",
   "[machine]\nspec = fabric:input\n",
+  "[machine]\nspec = edr:4\n[mpi]\nsharp = on\n[sharp]\npayload = 256 B\n",
   "[machine]\nspec = fattree:2x2:2\nfailed = leaf0:3; node3\ndegraded = leaf1:3 1x\n",
   NULL,
 };

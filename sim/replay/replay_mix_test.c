@@ -482,6 +482,17 @@ program_fill (Program *program)
   }
 }
 
+/* Whatever the switches are. */
+static void
+use_sharp (TopoParameters *parameters)
+{
+  parameters->sharp.enabled = 1;
+  parameters->sharp.min_leaders = 2 + below (2);
+  parameters->sharp.payload_bytes = 64;
+  parameters->sharp.transactions = 1 + below (3);
+  parameters->sharp.max_bytes = below (2) * 1000;
+}
+
 static void
 program_init_with (Program *program, bool fabric, uint32_t mistakes, uint32_t n_kinds)
 {
@@ -489,6 +500,8 @@ program_init_with (Program *program, bool fabric, uint32_t mistakes, uint32_t n_
   if (fabric) {
     program->f = fixture_new_fabric (RANKS, 1 + below (3));
     fixture_lower_limits (&program->f, below (16));
+    if (g_test_rand_bit ())
+      use_sharp (&program->f.machine->parameters);
   } else
     program->f = fixture_new (RANKS, 1 + below (3));
   program->f.machine->parameters.mpi.async_progress = g_test_rand_bit ();
@@ -581,6 +594,7 @@ test_links_carry_the_load (void)
     Program program;
 
     program_init (&program, round % 2);
+    program.f.machine->parameters.sharp.enabled = 0; /* the load network sends by messages */
     fixture_check_links (&program.f);
     program_clear (&program);
   }

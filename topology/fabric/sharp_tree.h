@@ -30,7 +30,8 @@ typedef struct {
  * device id is the first of its speed that has SHARP: Switch-IB 2 for EDR, not Switch-IB. */
 gboolean topo_sharp_check (const TopoMachine *machine, GError **error);
 
-/* The tree of so many different nodes, by the first adapter of each.  False when there is none: a
+/* The tree of so many different nodes of a machine that has passed the check, by the first adapter
+ * of each.  False when there is none: a
  * node has no cable to a switch, or no switch is above all of them. */
 bool topo_sharp_tree (const TopoMachine *machine, const uint32_t *nodes, uint32_t n_nodes,
                       TopoSharpTree *tree);
