@@ -673,10 +673,16 @@ test_unused_keys (void)
     const char *spec, *key, *setting;
     bool is_printed;
   } cases[] = {
-    { "edr:4", "fec_edr_latency", NULL, true },     { "edr:4", "fec_hdr_latency", NULL, false },
-    { "edr:4", "fec_hdr_latency", "60ns", true },   { "ndr200:4", "fec_ndr_latency", NULL, true },
-    { "ndr200:4", "fec_edr_latency", NULL, false }, { "edr:4", "hbm_bandwidth", NULL, false },
-    { "edr:4", "detour_factor", NULL, false },      { "edr:4", "domain_latency", NULL, false },
+    { "edr:4", "fec_edr_latency", NULL, true },
+    { "edr:4", "fec_hdr_latency", NULL, false },
+    { "edr:4", "fec_hdr_latency", "60ns", true },
+    { "ndr200:4", "fec_ndr_latency", NULL, true },
+    { "ndr200:4", "fec_edr_latency", NULL, false },
+    { "edr:4", "hbm_bandwidth", NULL, false },
+    { "edr:4", "detour_factor", NULL, false },
+    { "edr:4", "domain_latency", NULL, false },
+    { "edr:4", "sharp", NULL, true },
+    { "edr:4", "min_leaders", NULL, false },
   };
 
   for (gsize at = 0; at < G_N_ELEMENTS (cases); at++) {
