@@ -85,7 +85,7 @@ END {
   print ""
   print "| machine | calibrated figures that agree | predicted figures that agree |"
   print "|---|--:|--:|"
-  split("infiniband,QDR, FDR and EDR clusters of 2009 to 2016;bgq,Blue Gene/Q", suites, ";")
+  split("infiniband,QDR to EDR clusters of 2009 to 2016;bgq,Blue Gene/Q", suites, ";")
   for (i = 1; i <= 2; i++) {
     split(suites[i], word, ",")
     printf "| %s | %d of %d | %d of %d |\n", word[2], n_agree[word[1], "calibrated"], n_rows[word[1], "calibrated"],
