@@ -49,7 +49,7 @@ high.16k.halo3d 4096 16 16384 halo3d own iterations=2
 load.16k.suba2a 1024 16 16384 suba2a own/2 network=load
 shrunk.16k.suba2a 1024 16 16384 suba2a own/2 shrink=auto:race
 16k.suba2a 1024 16 16384 suba2a own/4
-pf3d 1024 16 0 pf3d own/4
+pf3d 1024 16 0 pf3d own/2
 shrunk.pf3d 1024 16 0 pf3d own/2 shrink=auto:race
 high.8.halo2d 4096 16 8 halo2d own/4
 high.8.halo3d 4096 16 8 halo3d own/4
