@@ -1,9 +1,10 @@
-/* predict_testing.h - errors, changed texts, files and noise of tests.
+/* predict_testing.h - errors, changed texts, files, noise and methods of tests.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "base/random.h"
+#include "predictors/model/method.h"
 
 #include <glib.h>
 #include <glib/gstdio.h>
@@ -80,4 +81,15 @@ testing_note_share (void *data, double share)
   g_assert_cmpfloat (share, >, *last);
   g_assert_cmpfloat (share, <=, 1);
   *last = share;
+}
+
+/* Whether this build has the method: SVR is libsvm's. */
+static inline gboolean
+testing_has_method (PredictMethod method)
+{
+#ifdef HAVE_SVM
+  return method < PREDICT_N_METHODS;
+#else
+  return method < PREDICT_N_METHODS && method != PREDICT_SVR;
+#endif
 }
