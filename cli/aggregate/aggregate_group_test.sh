@@ -6,6 +6,11 @@
 set -u
 . "${G_TEST_SRCDIR:-.}/cli/tap.sh"
 
+# said: the lines on standard error, but the warning of a build without Scotch.
+said () {
+  grep -vc 'built without Scotch$' err
+}
+
 # Two cliques of four that are dealt out one by one, and an edge of 7 bytes between them.
 cat >cliques.csv <<'END'
 src,dst,bytes
@@ -25,7 +30,7 @@ src,dst,bytes
 END
 printf 'rank,part\n0,0\n1,1\n2,0\n3,1\n4,0\n5,1\n6,0\n7,1\n' >expected.csv
 run "$hopcast" aggregate group cliques.csv --parts 2
-if test $status = 0 && cmp -s out expected.csv && ! test -s err; then
+if test $status = 0 && cmp -s out expected.csv && test "$(said)" = 0; then
   ok "cliques come together"
 else
   not_ok "cliques come together" "status $status" "$(cat out err)"
@@ -171,7 +176,7 @@ for arguments in "cliques.csv --parts 9" "cliques.csv --parts 2 --ranks 7" "miss
   "cliques.csv --parts 2 -o no/such/folder/x"; do
   # shellcheck disable=SC2086  # several words
   run "$hopcast" aggregate group $arguments
-  test $status = 1 && test "$(wc -l <err)" = 1 && ! test -s out || echo "$arguments: $status $(cat err)"
+  test $status = 1 && test "$(said)" = 1 && ! test -s out || echo "$arguments: $status $(cat err)"
 done >>wrong
 "$hopcast" aggregate group text.csv --parts 2 2>&1 | grep -q '^hopcast: text.csv:3:' || echo "no line" >>wrong
 "$hopcast" aggregate group cliques.csv --parts 2 --times twice.csv 2>&1 |

@@ -53,7 +53,9 @@ told=$(awk -F, '$2 == 1 { print $6 }' out)
 few=$(awk -F, '$2 == 1 && $11 <= 2 { print $9 $10 "/" }' out)
 found=$("$hopcast" simulate $trace --machine bgq:32 --ranks-per-node 2 --mapping flow.map -q \
   --network flow --format json | sed -n 's/.*"time_s": \([^,]*\),*/\1/p')
-test $status = 0 && test -n "$told" && test "$told" = "$found" && test "$few" = /
+# The last digit of a mean of equal times may differ.
+test $status = 0 && awk -v told="$told" -v found="$found" 'BEGIN { exit !(told > 0 && (told / found - 1) ^ 2 < 1e-28) }' &&
+  test "$few" = /
 verdict $? "flows are simulated too, and one or two pairs give no interval" "told $told, found $found, $few" \
     "$(cat out err)"
 

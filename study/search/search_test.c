@@ -173,7 +173,10 @@ searched (const Fixture *fixture, StudyObjective objective, guint n_rounds, guin
 #ifdef HAVE_SCOTCH
   g_assert_null (result.scotch_error);
 #else
-  g_assert_nonnull (strstr (result.scotch_error, "built without Scotch"));
+  /* A goal may be reached before Scotch is asked. */
+  g_assert_true (result.scotch_error != NULL
+                     ? strstr (result.scotch_error, "built without Scotch") != NULL
+                     : hop_bytes >= 0);
   g_free (result.scotch_error);
 #endif
   if (hop_bytes < 0)
