@@ -197,6 +197,13 @@ sim_critical_event (SimReplay *replay, const SimProtocolEvent *event, const SimM
   replay->cause_known = false;
 }
 
+void
+sim_critical_give (SimReplay *replay, uint32_t transfer)
+{
+  if (replay->critical != NULL && transfer_of (replay, replay->cause_cookie) == transfer)
+    cause_path (replay);
+}
+
 /* The path to at_ps by way of the callback. */
 static SimPath
 path_at (SimReplay *replay, uint32_t rank, int64_t at_ps)

@@ -55,6 +55,10 @@ void sim_critical_wait (SimReplay *replay, uint32_t rank, int64_t at_ps);
 /* The transfer is handed over for the rank at at_ps. */
 void sim_critical_send (SimReplay *replay, uint32_t transfer, uint32_t rank, int64_t at_ps);
 
+/* The transfer is about to be given back.  What the callback needs of its path is taken now: whoever takes
+ * the transfer next writes another path into it, perhaps on another thread. */
+void sim_critical_give (SimReplay *replay, uint32_t transfer);
+
 /* The path to the rank's local time. */
 SimPath sim_critical_of (SimReplay *replay, uint32_t rank);
 

@@ -127,6 +127,7 @@ sim_transfer_give (SimReplay *replay, uint32_t transfer)
   SimTransfer *it = sim_transfer_at (replay, transfer);
   uint32_t *given_back = &table->given_back[home * SIM_LINE_WORDS];
 
+  sim_critical_give (replay, transfer);
   if (home == replay->view) {
     it->next = replay->first_free_transfer;
     replay->first_free_transfer = transfer;
