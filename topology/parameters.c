@@ -38,7 +38,7 @@ static const char *const adapter_names[] = { "connectx-2", "connectx-3", "connec
                                              "connectx-5", "connectx-6", "connectx-7", NULL };
 static const char *const single_copy_names[] = { "none", "cma", "knem", "xpmem", NULL };
 static const char *const adaptive_names[] = { "none", "free", "detours", NULL };
-static const char *const switch_names[] = { "off", "on", NULL };
+static const char *const off_on_names[] = { "off", "on", NULL };
 
 #define AT(field) offsetof (TopoParameters, field)
 
@@ -121,7 +121,7 @@ static const Row rows[] = {
   { "mpi", "sharp", AT (sharp.enabled), TOPO_UNIT_COUNT,
     { NULL, "off" }, NULL, NULL,
     "on: switches reduce barriers, allreduces, reductions and broadcasts on the way, as [sharp] says;\n"
-    "off, as HCOLL_ENABLE_SHARP is by default [S] NVIDIA SHARP manual", switch_names },
+    "off, as HCOLL_ENABLE_SHARP is by default [S] NVIDIA SHARP manual", off_on_names },
   { "mpi", "send_overhead", AT (mpi.send_overhead_ps), TOPO_UNIT_TIME,
     { "1.3 us", NULL }, "0 ns", "1 s",
     "Processor time of a send call; calibrated: half of the latency between neighbours, half-way\n"

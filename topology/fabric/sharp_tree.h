@@ -21,8 +21,7 @@ typedef struct {
   uint32_t most_children; /* of a switch */
   int64_t cables_ps;      /* of the way up: the slowest cable below each level, added up */
   uint64_t bandwidth_Bps; /* of the slowest cable */
-  uint64_t
-      payload_bytes; /* of a transaction, at most, as NVIDIA's library asks the oldest switch */
+  uint64_t payload_bytes; /* of a transaction: what NVIDIA's library asks of the oldest switch */
 } TopoSharpTree;
 
 /* TRUE where mpi.sharp is off.  Else TOPO_ERROR_RANGE when the switches of the fabric are no tree, or
@@ -30,8 +29,7 @@ typedef struct {
  * device id is the first of its speed that has SHARP: Switch-IB 2 for EDR, not Switch-IB. */
 gboolean topo_sharp_check (const TopoMachine *machine, GError **error);
 
-/* The tree of so many different nodes of a machine that has passed the check, by the first adapter
- * of each.  False when there is none: a
- * node has no cable to a switch, or no switch is above all of them. */
+/* The tree of so many different nodes of a machine that has passed the check, by the first adapter of
+ * each.  False when there is none: a node has no cable to a switch, or no switch is above all of them. */
 bool topo_sharp_tree (const TopoMachine *machine, const uint32_t *nodes, uint32_t n_nodes,
                       TopoSharpTree *tree);
