@@ -581,6 +581,10 @@ static const Row rows[] = {
     { NULL, "true" }, NULL, NULL,
     "A changed line that goes from cache to cache is written to memory too [S] Intel SDM vol. 3,\n"
     "11.2, implicit write-back; not so with an owned state (AMD)" },
+  { "memory", "migratory", AT (memory.migratory), TOPO_UNIT_BOOLEAN,
+    { NULL, "false" }, NULL, NULL,
+    "A changed line leaves its cache for that of its reader, who may change it at once; else both\n"
+    "have it, and to change it is one more hand-over [G]" },
   { "memory", "dma_to_cache", AT (memory.dma_to_cache), TOPO_UNIT_BOOLEAN,
     { NULL, "false" }, NULL, NULL,
     "The adapter writes to and reads from the outermost cache of its package (Intel's DDIO, from\n"

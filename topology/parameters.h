@@ -262,6 +262,7 @@ typedef struct {
     int64_t domain_latency_ps;    /* more, from another NUMA domain of the package */
     int64_t package_latency_ps;   /* more, of a line from another package */
     bool transfer_updates_memory; /* when a changed line goes from cache to cache */
+    bool migratory;               /* a changed line comes to its reader for him to change */
     bool dma_to_cache;            /* adapters write to and read from caches, not memory */
     uint64_t copy_quantum_bytes;  /* copies take turns in pieces of this */
   } memory;

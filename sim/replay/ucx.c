@@ -16,8 +16,8 @@
  * the receive descriptor).  Buffers stay registered: a look-up each (ucs/memory/rcache.c).
  *
  * Within a node messages go through a FIFO in the receiver's memory (uct/sm/mm); short ones are in its
- * elements, bcopy fragments in segments of the receiver's, of which a few are taken to be used in turn and
- * to stay in the cache of the sender.  A rendezvous is an RTS, one copy by the receiver
+ * elements, bcopy fragments in segments of the receiver's, of which a few are taken to be used in turn; they
+ * go from its cache to the sender's and back.  A rendezvous is an RTS, one copy by the receiver
  * out of the sender's memory (CMA, KNEM, XPMEM) and an ATS.  A rank that sends to itself
  * copies once.
  *
@@ -140,24 +140,29 @@ line_ps (const SimReplay *replay, uint32_t writer, uint32_t reader, uint32_t to)
 }
 
 /* Processor time of one work request, or of one element of a FIFO (uct/sm/mm/base/mm_ep.c).  The FIFO's head
- * is in the cache of who has counted it up last: another sender waits for it.  The element is only
- * written, and the processor goes on while its line comes: see post().  To count up a head is a locked
- * instruction, which waits until all that was written before has its lines (Intel SDM vol. 3, 8.2.5). */
+ * is in the cache of who has counted it up last: another sender waits for its line to read it, and where the
+ * line stays with both once more to change it.  To count it up is a locked instruction, which waits until
+ * all that was written before has its lines (Intel SDM vol. 3, 8.2.5).  A short message is only written
+ * into the element, and the processor goes on while its line comes: see post().  Another one is copied to
+ * where the element says, whose line the receiver has. */
 static int64_t
-post_ps (const SimReplay *replay, uint32_t from, uint32_t to, int64_t at_ps)
+post_ps (const SimReplay *replay, uint32_t from, uint32_t to, bool is_short, int64_t at_ps)
 {
   const TopoParameters *parameters = replay->parameters;
   uint32_t *last_sender = &ucx_of (replay)->last_sender[to], last = *last_sender;
-  int64_t wait_ps = MAX (ucx_of (replay)->stored_ps[from] - at_ps, 0);
+  int64_t cost_ps = MAX (ucx_of (replay)->stored_ps[from] - at_ps, 0);
 
   if (from == to)
     return 0;
   if (replay->ranks[from].node != replay->ranks[to].node)
     return parameters->ucx.post_ps;
   *last_sender = from;
-  if (parameters->ompi.sm_lines == 0 || last == from || last == TOPO_NONE)
-    return wait_ps + parameters->ompi.sm_overhead_ps;
-  return wait_ps + parameters->ompi.sm_overhead_ps + line_ps (replay, last, from, to);
+  cost_ps += parameters->ompi.sm_overhead_ps;
+  if (parameters->ompi.sm_lines == 0)
+    return cost_ps;
+  if (last != from && last != TOPO_NONE)
+    cost_ps += (parameters->memory.migratory ? 1 : 2) * line_ps (replay, last, from, to);
+  return is_short ? cost_ps : cost_ps + line_ps (replay, to, from, to);
 }
 
 /* The same of one that has come: its receiver reads the other lines. */
@@ -203,8 +208,8 @@ work_lead_ps (SimReplay *replay, const SimWork *work, int64_t begin_ps)
       lead_ps = parameters->mpi.send_overhead_ps;
     if (!local && (way == WAY_ZCOPY || way == WAY_RENDEZVOUS))
       lead_ps += buffer_ps (replay, transfer);
-    return lead_ps + post_ps (replay, source, destination, begin_ps + lead_ps);
-  case WORK_SEND_FRAGMENT: return post_ps (replay, source, destination, begin_ps);
+    return lead_ps + post_ps (replay, source, destination, way == WAY_SHORT, begin_ps + lead_ps);
+  case WORK_SEND_FRAGMENT: return post_ps (replay, source, destination, false, begin_ps);
   case WORK_TAKE:
     if (replay->graphs == NULL)
       lead_ps = parameters->mpi.receive_overhead_ps;
@@ -254,10 +259,12 @@ library_buffer (const SimReplay *replay, uint32_t transfer, bool sender)
   const SimTransfer *it = sim_transfer_at (replay, transfer);
   uint32_t source = it->envelope.source, destination = it->destination;
 
+  /* What it wrote is in the sender's cache; what it writes is where it was read last, in the
+   * receiver's. */
   if (sim_work_is_local (replay, transfer))
     return (SimBuffer){ .kind = SIM_BUFFER_SHARED,
-                        .core = sim_core_of (replay, source),
-                        .peer = sim_core_of (replay, destination),
+                        .core = sim_core_of (replay, sender ? destination : source),
+                        .peer = sim_core_of (replay, sender ? source : destination),
                         .footprint_bytes = SEGMENTS_IN_TURN * choice->fragment_within_bytes };
   return (SimBuffer){ .kind = SIM_BUFFER_ADAPTER,
                       .core = sim_core_of (replay, sender ? source : destination),
@@ -308,8 +315,10 @@ post (SimReplay *replay, uint32_t transfer, Event event, uint64_t bytes, int64_t
 
     sim_critical_send (replay, transfer, from, at_ps);
     if (from != to) {
-      /* The line of the element is in the reader's cache. */
-      if (replay->parameters->ompi.sm_lines > 0)
+      /* The line of the element is in the reader's cache; who has read it here may have it for
+       * himself. */
+      if (replay->parameters->ompi.sm_lines > 0 &&
+          (way == WAY_SHORT || !replay->parameters->memory.migratory))
         at_ps += line_ps (replay, to, from, to);
       ucx_of (replay)->stored_ps[from] = at_ps;
       at_ps += replay->parameters->ompi.sm_latency_ps;

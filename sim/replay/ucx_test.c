@@ -168,19 +168,22 @@ test_unexpected (void)
 
 /* Lines of a FIFO on a Harpertown, 100 ns within a package and 130 to the other.  Rank 2 is in one, rank 1
  * beside it, rank 0 in the other.  An element goes to its sender and comes back; the head goes to rank 1
- * once, as rank 0 has had it before. */
+ * once, as rank 0 has had it before, and once more to be changed, if rank 0 has kept it. */
 static void
-test_fifo_lines (void)
+test_fifo_lines (gconstpointer data)
 {
+  bool migratory = GPOINTER_TO_INT (data);
   g_auto (Fixture) f = ucx_fixture (3, 3);
   const double first = WITHIN + 200 + 2 * 130 + TAKE_IN, far = 50000;
-  const double second = far + WITHIN + 130 + 200 + 2 * 100 + TAKE_IN;
+  const double head = migratory ? 130 : 2 * 130;
+  const double second = far + WITHIN + head + 200 + 2 * 100 + TAKE_IN;
 
   f.machine->slot_core[0] = 4;
   f.machine->slot_core[1] = 2;
   f.machine->slot_core[2] = 0;
   f.machine->parameters.memory.transfer_latency_ps = 100 * NS;
   f.machine->parameters.memory.package_latency_ps = 30 * NS;
+  f.machine->parameters.memory.migratory = migratory;
   f.machine->parameters.ompi.sm_lines = 2;
   script_text (f.trace, "0: send 2 7 0 | 1: compute 50000; send 2 7 0; send 2 7 0 |"
                         "2: recv 0 7 0; recv 1 7 0; recv 1 7 0");
@@ -188,9 +191,35 @@ test_fifo_lines (void)
   g_assert_no_error (f.error);
   g_assert_cmpfloat (first, <, far);
   g_assert_cmpfloat_with_epsilon (fixture_end_ns (&f, 0), WITHIN, 0.0015);
-  g_assert_cmpfloat_with_epsilon (fixture_end_ns (&f, 1), far + WITHIN + 130 + WITHIN, 0.0015);
+  g_assert_cmpfloat_with_epsilon (fixture_end_ns (&f, 1), far + WITHIN + head + WITHIN, 0.0015);
   /* The third has come while the second was taken. */
   g_assert_cmpfloat_with_epsilon (fixture_end_ns (&f, 2), second + TAKE_IN + 100, 0.0015);
+}
+
+/* A copied message to the other package, with lines of 130 ns and 1.3 ns a byte that comes out of the other's
+ * cache.  The sender reads where to copy it, and fetches what the receiver has read there before; the
+ * element is changed meanwhile, if its line did not come for that already.  The receiver fetches the
+ * element, the first line, and all bytes. */
+static void
+test_segment_lines (gconstpointer data)
+{
+  bool migratory = GPOINTER_TO_INT (data);
+  g_auto (Fixture) f = ucx_fixture (2, 2);
+  const double sent = WITHIN + 130 + 1300, came = sent + 200 + (migratory ? 0 : 130);
+
+  f.machine->slot_core[0] = 4;
+  f.machine->slot_core[1] = 0;
+  f.machine->parameters.memory.core_transfer_bandwidth_Bps = 1000000000;
+  f.machine->parameters.memory.transfer_latency_ps = 100 * NS;
+  f.machine->parameters.memory.package_latency_ps = 30 * NS;
+  f.machine->parameters.memory.migratory = migratory;
+  f.machine->parameters.ompi.sm_lines = 2;
+  script_text (f.trace, PAIR ("send", 1000));
+  fixture_run (&f);
+  g_assert_no_error (f.error);
+  g_assert_cmpfloat_with_epsilon (fixture_end_ns (&f, 0), sent, 0.0015);
+  g_assert_cmpfloat_with_epsilon (fixture_end_ns (&f, 1), came + TAKE_IN + 130 + 130 + 1300,
+                                  0.0015);
 }
 
 /* Three sends in a row.  90 ns each, of them 40 from the counting of the head on, which waits for the line
@@ -251,7 +280,14 @@ main (int argc, char **argv)
   g_test_add_func ("/sim/ucx/rails", test_rails);
   g_test_add_func ("/sim/ucx/unexpected", test_unexpected);
   g_test_add_func ("/sim/ucx/fast-completion", test_fast_completion);
-  g_test_add_func ("/sim/ucx/fifo-lines", test_fifo_lines);
+  for (int migratory = 0; migratory < 2; migratory++) {
+    const char *lines = migratory ? "leave" : "stay";
+    g_autofree char *fifo = g_strconcat ("/sim/ucx/fifo-lines/", lines, NULL);
+    g_autofree char *segment = g_strconcat ("/sim/ucx/segment-lines/", lines, NULL);
+
+    g_test_add_data_func (fifo, GINT_TO_POINTER (migratory), test_fifo_lines);
+    g_test_add_data_func (segment, GINT_TO_POINTER (migratory), test_segment_lines);
+  }
   g_test_add_func ("/sim/ucx/locked-head", test_locked_head);
   return g_test_run ();
 }

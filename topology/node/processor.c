@@ -52,6 +52,7 @@ typedef struct {
 #define T_DOMAIN   "memory.domain_latency"
 #define T_PACKAGE  "memory.package_latency"
 #define UPDATES    "memory.transfer_updates_memory"
+#define MIGRATORY  "memory.migratory"
 #define DMA        "memory.dma_to_cache"
 
 /* In the order of their years, for each vendor. */
@@ -140,6 +141,8 @@ static const Row rows[] = {
               { CACHE, "300 GB/s", "of the L3; guess: 25 GB/s a core, as Sandy Bridge" },
               { BUS, "48 GB/s", "two QPI links of 9.6 GT/s carry 76.8 GB/s [D]; guess: 5/8" },
               { MEMORY, "54.6 GB/s", "four channels of DDR4-2133 carry 68.3 GB/s [D]; guess: 4/5" },
+              { TRANSFER, "7.1 GB/s",
+                "ten line fill buffers of 64 B [G] in the 90 ns of transfer_latency [D]" },
               { T_TRANSFER, "90 ns", "of memory [G]" },
               { T_PACKAGE, "44 ns",
                 "guess: 134 ns between packages, as Cascade Lake, less transfer_latency" } } },
@@ -170,6 +173,8 @@ static const Row rows[] = {
               { BUS, "52 GB/s", "two UPI links of 10.4 GT/s carry 83.2 GB/s [D]; guess: 5/8" },
               { MEMORY, "95 GB/s",
                 "190 GB/s of STREAM on two Platinum 8168 [S] azure-docs, HC series" },
+              { TRANSFER, "9 GB/s",
+                "twelve line fill buffers of 64 B [G] in the 85 ns of transfer_latency [D]" },
               { T_TRANSFER, "85 ns", "of memory [G]" },
               { T_PACKAGE, "49 ns",
                 "guess: 134 ns between packages, as Cascade Lake, less transfer_latency" } } },
@@ -205,6 +210,8 @@ static const Row rows[] = {
               { MEMORY, "160 GB/s",
                 "of STREAM [G]; eight channels of DDR4-3200 carry 204.8 GB/s [D]" },
               { T_CACHE, "51 ns", "Platinum 8375C [M] core-to-core, one package" },
+              { TRANSFER, "9.6 GB/s",
+                "twelve line fill buffers of 64 B [G] in the 80 ns of transfer_latency [D]" },
               { T_TRANSFER, "80 ns", "of memory [G]" },
               { T_PACKAGE, "28 ns",
                 "108 ns between two Platinum 8375C [M] core-to-core, less transfer_latency" } } },
@@ -225,6 +232,8 @@ static const Row rows[] = {
               { HBM, "800 GB/s",
                 "of Xeon Max: four stacks of 1,024 bits at 3.2 GT/s carry 1638 GB/s [D]; guess: half" },
               { T_CACHE, "60 ns", "guess: a larger mesh than Ice Lake's, of four dies" },
+              { TRANSFER, "9.3 GB/s",
+                "sixteen fill buffers of 64 B [G] in the 110 ns of transfer_latency [D]" },
               { T_TRANSFER, "110 ns", "of memory [G]" },
               { T_PACKAGE, "40 ns", "guess" } } },
 
@@ -248,7 +257,8 @@ static const Row rows[] = {
                 "134 ns between quadrants [M] core-to-core, less transfer_latency" },
               { T_PACKAGE, "153 ns",
                 "266 ns between packages [M] core-to-core, less transfer_latency" },
-              { UPDATES, "false", "the owned state of AMD's protocol [G]" } } },
+              { UPDATES, "false", "the owned state of AMD's protocol [G]" },
+              { MIGRATORY, "true", "the dirty-migratory state of Zen's protocol, MDOEFSI [G]" } } },
 
   { .public = { "milan", "AMD EPYC 7003 (Milan)", { 4, 2, 8, 32768, 512 }, true, 4 },
     .builds_on = "rome",

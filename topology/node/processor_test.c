@@ -160,6 +160,7 @@ test_rows (void)
   assert_value ("westmere", "memory.package_latency", "40 ns");
   assert_value ("nehalem", "memory.transfer_latency", "81 ns");
   assert_value ("milan", "memory.transfer_updates_memory", "false");
+  assert_value ("milan", "memory.migratory", "true");
   assert_value ("genoa", "memory.core_bandwidth", "12 GB/s");
   assert_value ("icelake", "memory.dma_to_cache", "true");
   /* 350 GB/s on two packages of four domains each; 160 GB/s on one of one. */
