@@ -12,8 +12,9 @@
 /* The order in which the ranks of a node fill its cores. */
 typedef enum {
   MODERN_COMPACT, /* one package after the other */
-  MODERN_CYCLIC,  /* packages take turns: Slurm's default */
+  MODERN_SLURM, /* packages take turns if each core has a rank, as Slurm binds them, else unbound */
   MODERN_HALVES,  /* half of the ranks in each package */
+  MODERN_UNBOUND, /* half of the ranks in each package, drawn */
 } ModernCores;
 
 /* A machine on which a set was measured. */

@@ -1,11 +1,14 @@
 /* modern_programs.c - the machines and placements of the measured runs.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "base/random.h"
 #include "sim/collective/collective.h"
 #include "validation/modern/modern.h"
 
 #include <math.h>
 #include <string.h>
+
+#define CORES_SEED 1
 
 ModernSite *
 modern_site_new (const ModernSet *set, TopoMachine *machine, const char *nodes, GError **error)
@@ -45,21 +48,38 @@ modern_point_packets (const ModernSite *site, const ModernPoint *point)
                              : (double) INFINITY;
 }
 
-/* The core of the `index`-th rank of a node. */
-static uint8_t
-core_of (const ModernSite *site, const ModernPoint *point, uint32_t rank)
+/* The cores of the ranks of a node, [ranks_per_node].  Unbound ranks are where Linux has put them: as many in
+ * each package, of which nothing else is known.  Each point is another draw, so that no figure hangs on one. */
+static void
+choose_cores (const ModernSite *site, const ModernPoint *point, uint8_t *core)
 {
-  uint32_t index = rank % point->ranks_per_node;
-  uint32_t half = site->machine->node == NULL ? 0 : site->machine->node->n_cores / 2;
-  uint32_t core = index;
+  uint32_t n = point->ranks_per_node;
+  uint32_t n_cores = site->machine->node == NULL ? 0 : site->machine->node->n_cores;
+  uint32_t half = n_cores / 2;
+  ModernCores order = site->set->cores;
+  BaseRandom random =
+      base_random_stream (CORES_SEED, (point->table_bytes << 16) + point->run.n_ranks);
 
-  if (g_str_has_prefix (point->variant, "core ") && rank == 1)
-    core = (uint32_t) g_ascii_strtoull (point->variant + strlen ("core "), NULL, 10);
-  else if (site->set->cores == MODERN_CYCLIC)
-    core = index % 2 * half + index / 2;
-  else if (site->set->cores == MODERN_HALVES && index >= (point->ranks_per_node + 1) / 2)
-    core = half + index - (point->ranks_per_node + 1) / 2;
-  return (uint8_t) core;
+  if (order == MODERN_SLURM && n < n_cores)
+    order = MODERN_UNBOUND;
+  for (uint32_t at = 0; at < n; at++)
+    switch (order) {
+    case MODERN_COMPACT: core[at] = (uint8_t) at; break;
+    case MODERN_SLURM:
+    case MODERN_UNBOUND: core[at] = (uint8_t) (at % 2 * half + at / 2); break;
+    case MODERN_HALVES:
+      core[at] = (uint8_t) (at < (n + 1) / 2 ? at : half + at - (n + 1) / 2);
+      break;
+    }
+  for (uint32_t left = n; order == MODERN_UNBOUND && left > 1; left--) {
+    uint32_t at = (uint32_t) base_random_below (&random, left);
+    uint8_t swapped = core[at];
+
+    core[at] = core[left - 1];
+    core[left - 1] = swapped;
+  }
+  if (g_str_has_prefix (point->variant, "core "))
+    core[1] = (uint8_t) g_ascii_strtoull (point->variant + strlen ("core "), NULL, 10);
 }
 
 static bool
@@ -67,6 +87,7 @@ place (const ModernSite *site, const ModernPoint *point, uint32_t *node, uint8_t
        GError **error)
 {
   uint32_t n_nodes = (point->run.n_ranks + point->ranks_per_node - 1) / point->ranks_per_node;
+  g_autofree uint8_t *cores = g_new (uint8_t, MAX (2, point->ranks_per_node));
   g_autofree uint32_t *nodes = NULL;
 
   if (site->nodes != NULL && (nodes = modern_nodes_parse (site->nodes, n_nodes)) == NULL) {
@@ -74,11 +95,12 @@ place (const ModernSite *site, const ModernPoint *point, uint32_t *node, uint8_t
                  "%s: the nodes of a run on %u are not known", site->set->name, n_nodes);
     return false;
   }
+  choose_cores (site, point, cores);
   for (uint32_t rank = 0; rank < point->run.n_ranks; rank++) {
     node[rank] = rank / point->ranks_per_node;
     if (nodes != NULL)
       node[rank] = nodes[node[rank]] - 1;
-    core[rank] = core_of (site, point, rank);
+    core[rank] = cores[rank % point->ranks_per_node];
   }
   return true;
 }
