@@ -18,8 +18,6 @@ same "so does the citation" "$(sed -n 's/^version: //p' "$srcdir/CITATION.cff")"
 same "with the day that NEWS states" "$(sed -n 's/^date-released: //p' "$srcdir/CITATION.cff")" \
   "$(sed -n '3s/.*(\(.*\))/\1/p' "$srcdir/NEWS")"
 same "and Debian's changelog" "$(sed -n '1s/.*(\(.*\)-[0-9]*).*/\1/p' "$srcdir/debian/changelog")" "$version"
-same "and Spack's recipe" "$(sed -n 's/^ *version("\([0-9.]*\)".*/\1/p' "$srcdir/contrib/spack/package.py" | head -n 1)" \
-  "$version"
 
 # --- The archive ---
 

@@ -3,12 +3,18 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # In a repository of packages of your own (`spack repo create`), as packages/hopcast/package.py.  The
-# archive is that of `make dist`, in the current folder; a checkout is built in place by
+# archive is that of `make dist`, in the current folder; as the recipe is in the archive, it has no checksum
+# of it: `spack install --no-checksum hopcast`.  A checkout is built in place by
 # `spack dev-build hopcast@0.2.0`.
 
 import os
 
 from spack.package import *
+
+try:
+    from spack_repo.builtin.build_systems.autotools import AutotoolsPackage
+except ImportError:
+    pass  # before Spack 1.0, spack.package has it
 
 
 class Hopcast(AutotoolsPackage):
