@@ -19,6 +19,7 @@ Needs Python 3.9 and NumPy.  The handbook's page is python.md.
 import base64
 import csv
 import gzip
+import io
 import json
 import os
 import re
@@ -26,6 +27,7 @@ import shutil
 import sqlite3
 import subprocess
 import tempfile
+import zipfile
 import zlib
 
 import numpy as np
@@ -145,7 +147,8 @@ def command(name, *arguments, program=None, format="json", **options):
 
     name: one or two words, such as "rank" or "machine check".  format: "json" returns the parsed JSON,
     "csv" a table, None the text of a command that has no --format.  program: the path of hopcast,
-    else that of the variable HOPCAST, else the one in PATH.  HopcastError when the program fails."""
+    else that of the variable HOPCAST, else the one in PATH.  HopcastError when the program fails,
+    FormatError when it prints something else, OSError when it cannot be started."""
     if format is not None:
         options["format"] = format
     words = [_program(program), *name.split(), *map(os.fspath, arguments), *_words(options)]
@@ -156,9 +159,12 @@ def command(name, *arguments, program=None, format="json", **options):
         message = lines[-1][len("hopcast: "):] if lines else f"exit status {done.returncode}"
         raise HopcastError(message, done.returncode, words, done.stdout)
     if format == "json":
-        return json.loads(done.stdout)
+        try:
+            return json.loads(done.stdout)
+        except ValueError as problem:
+            raise FormatError(f"{' '.join(words[:2])}: printed no JSON: {problem}") from problem
     if format == "csv":
-        return _parse_table(done.stdout.splitlines(), name)
+        return _parse_table(io.StringIO(done.stdout, newline=""), name)
     return done.stdout
 
 
@@ -312,11 +318,14 @@ class Export:
 
 
 def read_npz(path):
-    """The Export of that path."""
-    with np.load(path, allow_pickle=False) as arrays:
-        if not {"key", "features", "feature_names"} <= set(arrays.files):
-            raise FormatError(f"{path}: no export of hopcast")
-        return Export({name: arrays[name] for name in arrays.files})
+    """The Export of that path.  FormatError for other files."""
+    try:
+        with np.load(path, allow_pickle=False) as found:
+            arrays = {name: found[name] for name in found.files}
+        return Export(arrays)
+    # np.load() takes a file that is no archive for a pickle or a single array.
+    except (ValueError, KeyError, TypeError, AttributeError, EOFError, zlib.error, zipfile.BadZipFile) as problem:
+        raise FormatError(f"{path}: no export of hopcast: {problem}") from problem
 
 
 # --- Timelines ---
@@ -336,13 +345,16 @@ _RANK = re.compile(r"rank ([0-9]+)")
 
 
 def read_timeline(path):
-    """The Timeline of a file that `simulate --timeline FILE.json` wrote."""
+    """The Timeline of a file that `simulate --timeline FILE.json` wrote.  FormatError for other files."""
     try:
         with open(path, encoding="utf-8") as source:
             whole = json.load(source)
-        events, about = whole["traceEvents"], whole["otherData"]
+        return _timeline(whole["traceEvents"], whole["otherData"])
     except (ValueError, KeyError, TypeError) as problem:
         raise FormatError(f"{path}: no timeline of hopcast: {problem}") from problem
+
+
+def _timeline(events, about):
     lanes = {event["tid"]: event["args"]["name"] for event in events
              if event["ph"] == "M" and event["name"] == "thread_name"}
     ranks = {lane: int(_RANK.match(name)[1]) for lane, name in lanes.items() if _RANK.match(name)}
@@ -469,7 +481,10 @@ def read_model(path):
     schema = whole.get("schema") if isinstance(whole, dict) else None
     if schema != "hopcast.model/1":
         raise FormatError(f"{path}: no hopcast.model/1 but {schema}")
-    return Model(whole, os.fspath(path))
+    try:
+        return Model(whole, os.fspath(path))
+    except (KeyError, TypeError) as problem:
+        raise FormatError(f"{path}: no whole model: {problem}") from problem
 
 
 # --- Performance models of hopcast correct ---
@@ -654,5 +669,9 @@ class BaseModel:
 
 def read_base_model(path):
     """The BaseModel of a model file; units are not checked here, `hopcast predict` does."""
-    with open(path, encoding="utf-8") as source:
-        return BaseModel(source.read(), os.fspath(path))
+    try:
+        with open(path, encoding="utf-8") as source:
+            text = source.read()
+    except UnicodeDecodeError as problem:
+        raise FormatError(f"{path}: {problem}") from problem
+    return BaseModel(text, os.fspath(path))

@@ -111,6 +111,19 @@ def failures_of_the_program():
     problem = raises(hopcast.HopcastError, "absent.hct", hopcast.run, "absent.hct", "bgq:32")
     assert problem.status == 1
     raises(FileNotFoundError, "absent", hopcast.run, TRACE, "bgq:32", program="./absent")
+    raises(PermissionError, "s.study", hopcast.run, TRACE, "bgq:32", program="./s.study")
+    raises(hopcast.FormatError, "true simulate: printed no JSON", hopcast.run, TRACE, "bgq:32", program="/bin/true")
+
+
+@test
+def a_study_without_a_finished_run():
+    with open("failed.study", "w", encoding="utf-8") as out:
+        out.write(STUDY.replace("default;random(1);random(2)", "absent.map"))
+    assert raises(hopcast.HopcastError, "", hopcast.command, "study run", "failed.study", format=None, quiet=True).status == 3
+    hopcast.command("study export", "failed.store", format=None, output="failed.npz")
+    npz = hopcast.read_npz("failed.npz")
+    assert set(npz.runs["status"]) == {"failed"} and np.isnan(np.asarray(npz.runs["time_s"], float)).all()
+    assert npz.link_bytes(0) is None and npz.rank_times(0) is None
 
 
 @test
@@ -218,6 +231,26 @@ def wrong_files():
         raises(hopcast.FormatError, "wrong: ", hopcast.read_timeline, "wrong")
         raises(hopcast.FormatError, "wrong: ", hopcast.open_store, "wrong")
     raises(FileNotFoundError, "absent", hopcast.open_store, "absent")
+    raises(FileNotFoundError, "absent", hopcast.read_npz, "absent")
+    np.savez("other.npz", key=np.arange(3))
+    np.savez("scalar.npz", key=np.array(3), features=np.zeros((1, 1)), feature_names=np.array(["f"]))
+    with open("s.npz", "rb") as whole, open("torn.npz", "wb") as out:
+        out.write(whole.read()[:-300])
+    with open("binary", "wb") as out:
+        out.write(b"\xff\x00\xfe")
+    open("empty", "wb").close()
+    for name in ("other.npz", "scalar.npz", "torn.npz", "binary", "empty"):
+        raises(hopcast.FormatError, name + ": no export of hopcast", hopcast.read_npz, name)
+    for name in ("binary", "empty"):
+        for reader in (hopcast.read_table, hopcast.read_timeline, hopcast.read_model, hopcast.read_base_model,
+                       hopcast.open_store):
+            raises(hopcast.FormatError, name + ": ", reader, name)
+    for text, reader in (('{"schema": "hopcast.model/1"}', hopcast.read_model),
+                         ('{"traceEvents": [{}], "otherData": {}}', hopcast.read_timeline),
+                         ('{"traceEvents": [{"ph": "X"}], "otherData": {}}', hopcast.read_timeline)):
+        with open("wrong", "w", encoding="utf-8") as out:
+            out.write(text)
+        raises(hopcast.FormatError, "wrong: ", reader, "wrong")
     for text, wanted in (("time = 1 +", ":1: a number or a name"), ("time = (1", "')' expected"), ("x = 2", "no formula"),
                          ("time = 1 1", "unexpected '1'"), ("time = +1", ":1: a number or a name"), ("parameter a b\ntime = a", ":1: a name and a number")):
         raises(hopcast.FormatError, wanted, hopcast.BaseModel, text)
