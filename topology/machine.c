@@ -295,6 +295,18 @@ torus_is_spec (const char *spec)
   return g_str_has_prefix (spec, "bgq:") || g_str_has_prefix (spec, "torus:");
 }
 
+/* Faults of a machine that nothing is routed around: says why not. */
+static void
+set_fault_error (GError **error, bool is_bgq, const char *spec)
+{
+  g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
+               is_bgq ? "a Blue Gene/Q block with a node or link that is out does not boot: the "
+                        "control system allocates blocks of whole hardware only; %s needs a block "
+                        "without it"
+                      : "only fabrics are routed around parts that are out; %s is a torus",
+               spec);
+}
+
 /* Sets the spec, the shape and the parameters of the family from bgq:512 or torus:8x8x8m. */
 static gboolean
 torus_make (TopoMachine *machine, const char *spec, GError **error)
@@ -307,13 +319,21 @@ torus_make (TopoMachine *machine, const char *spec, GError **error)
   GString *canonical;
 
   topo_parameters_default (&machine->parameters, TOPO_FAMILY_TORUS);
+  machine->is_bgq = g_str_has_prefix (spec, "bgq:");
+  if (comma != NULL &&
+      (g_str_has_prefix (comma, ",failed=") || g_str_has_prefix (comma, ",degraded="))) {
+    g_autofree char *whole = g_strndup (spec, (gsize) (comma - spec));
+
+    set_fault_error (error, machine->is_bgq, whole);
+    g_prefix_error (error, "machine \"%s\": ", spec);
+    return FALSE;
+  }
   if (comma != NULL) {
     g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX,
                  "machine \"%s\": unknown option \"%s\" (no options are known for this machine)",
                  spec, comma + 1);
     return FALSE;
   }
-  machine->is_bgq = g_str_has_prefix (spec, "bgq:");
   if (machine->is_bgq && strchr (text, 'x') == NULL) {
     g_autoptr (GString) possible = g_string_new ("known node counts are");
     guint64 nodes;
@@ -647,13 +667,7 @@ load_file (TopoMachine *machine, GKeyFile *file, const char *path, const char *f
     if (!topo_fabric_finish (machine, error))
       return threads != NULL ? prefix_key (path, "threads", error) : FALSE;
   } else if (failed != NULL || degraded != NULL) {
-    g_set_error (
-        error, TOPO_ERROR, TOPO_ERROR_RANGE,
-        machine->is_bgq
-            ? "a Blue Gene/Q block with a node or link that is out does not boot: the "
-              "control system allocates blocks of whole hardware only; %s needs a block without it"
-            : "only fabrics are routed around parts that are out; %s is a torus",
-        machine->spec);
+    set_fault_error (error, machine->is_bgq, machine->spec);
     return prefix_key (path, failed != NULL ? "failed" : "degraded", error);
   } else if (routes != NULL || node != NULL || threads != NULL) {
     g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "only fabrics have it, %s is a torus",
@@ -721,8 +735,10 @@ machine_load (TopoMachine *machine, const char *path_and_options, GError **error
                  path, meant);
     return FALSE;
   }
-  if (comma != NULL && !topo_fabric_read_options (machine, comma + 1, error))
+  if (comma != NULL && !topo_fabric_read_options (machine, comma + 1, error)) {
+    g_prefix_error (error, "%s: ", path);
     return FALSE;
+  }
   file = topo_keyfile_load (path, error);
   if (file == NULL || !load_file (machine, file, path, folder, error))
     return FALSE;

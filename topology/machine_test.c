@@ -123,6 +123,8 @@ test_bad_specs (void)
     { "torus:4294967297", "found" },
     { "torus:2x2x2x2x2x2x2", "1 to 6" },
     { "torus:8x8,routes=x", "routes=x" },
+    { "bgq:32,failed=0,0,0,0,0", "bgq:32 needs a block without it" },
+    { "torus:8x8,degraded=0,0 1x", "torus:8x8 is a torus" },
     { "mesh:8x8", "torus:8x8x8m" },
     { "/no/such/file.conf", "neither" },
   };

@@ -19,17 +19,23 @@ fault_error (GError **error, const char *item, const char *problem)
 }
 
 /* The parts of a list between ";" or "+", without blanks around them; NULL and *error when one is
- * empty. */
+ * empty or there twice. */
 static char **
 items_of (const char *list, GError **error)
 {
   g_auto (GStrv) items = g_strsplit_set (list, ";+", -1);
 
-  for (guint at = 0; items[at] != NULL; at++)
+  for (guint at = 0; items[at] != NULL; at++) {
     if (*g_strstrip (items[at]) == '\0') {
       fault_error (error, list, "expected names between \";\" or \"+\"");
       return NULL;
     }
+    for (guint before = 0; before < at; before++)
+      if (g_str_equal (items[before], items[at])) {
+        fault_error (error, items[at], "is named twice");
+        return NULL;
+      }
+  }
   if (items[0] == NULL) {
     fault_error (error, list, "expected the name of a device, a node or a cable");
     return NULL;
@@ -234,6 +240,9 @@ topo_fabric_degrade (TopoFabric *fabric, const char *list, GError **error)
       return fault_error (error, items[at],
                           "expected DEVICE:PORT and a width of 1x, 2x, 4x or 8x, as in leaf0:3 1x");
     *width = '\0';
+    g_strchomp (cable);
+    if (g_str_has_suffix (cable, " width")) /* "leaf0:3 width 1x" */
+      cable[strlen (cable) - strlen (" width")] = '\0';
     number = port_named (fabric, g_strchomp (cable), error);
     if (number == TOPO_NONE)
       return FALSE;

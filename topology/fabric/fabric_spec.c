@@ -690,11 +690,34 @@ read_option (TopoMachine *machine, const Kind *kind, const char *option, const c
   return FALSE;
 }
 
+/* Refuses an option that is there twice, of which one would be ignored. */
+static gboolean
+check_once (char *const *options, GError **error)
+{
+  for (guint at = 0; options[at] != NULL; at++) {
+    gsize length = strcspn (options[at], "=");
+
+    for (guint before = 0; before < at && options[at][length] == '='; before++)
+      if (strncmp (options[before], options[at], length + 1) == 0) {
+        g_set_error (
+            error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "\"%s\" and \"%s\": %.*s is there twice%s",
+            options[before], options[at], (int) length, options[at],
+            g_str_has_prefix (options[at], "failed=") || g_str_has_prefix (options[at], "degraded=")
+                ? "; parts go between + in one"
+                : "");
+        return FALSE;
+      }
+  }
+  return TRUE;
+}
+
 gboolean
 topo_fabric_read_options (TopoMachine *machine, const char *options, GError **error)
 {
   g_auto (GStrv) fields = g_strsplit (options, ",", -1);
 
+  if (!check_once (fields, error))
+    return FALSE;
   for (guint at = 0; fields[at] != NULL; at++)
     if (!read_option (machine, NULL, fields[at], NULL, NULL, error))
       return FALSE;
@@ -766,6 +789,8 @@ topo_fabric_make (TopoMachine *machine, const char *spec, const char *folder, GE
   const TopoCabling *cabling = &options.cabling;
   GString *canonical;
 
+  if (fields[0] != NULL && !check_once (fields + 1, error))
+    return FALSE;
   for (guint at = 1; fields[0] != NULL && fields[at] != NULL; at++)
     if (!read_option (machine, kind, fields[at], folder, &options, error)) {
       g_free (options.library);

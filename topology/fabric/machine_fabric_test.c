@@ -238,6 +238,12 @@ test_bad_files (Files *files, gconstpointer unused G_GNUC_UNUSED)
     { "[machine]\nspec = fabric:none.net\n", NULL, ":2: ", "none.net" },
     { "[machine]\nspec = systemg,speed=NO\n", NULL, ":2: ", "speed=NO" },
     { "[machine]\nspec = systemg,cables=2\n", NULL, ":2: ", "cables=2" },
+    { "[machine]\nspec = systemg,routes=dor,routes=ftree\n", NULL,
+      ":2: ", "routes is there twice" },
+    { "[machine]\nspec = systemg\n", ",node=rome,threads=2,node=milan", ": ",
+      "\"node=milan\": node is there twice" },
+    { "[machine]\nspec = fattree:2x2:2\n", ",failed=leaf0:3,failed=leaf0:4", ": ",
+      "parts go between + in one" },
     { "[machine]\nspec = fabric:site.txt,spines=0\n", NULL, ":2: ", "spines=0" },
     { "[machine]\nspec = fabric:site.txt,spines=255\n", NULL, ":2: ", "spines=255" },
     { "[machine]\nspec = fabric:small.net,speed=HDR\n", NULL, ":2: ", "speed= does not apply" },
@@ -266,6 +272,7 @@ test_bad_files (Files *files, gconstpointer unused G_GNUC_UNUSED)
     { "[machine]\nspec = systemg\nthreads = 0\n", NULL, ":3: ", "1 to 256" },
     { "[machine]\nspec = systemg\nnode = rome\nthreads = 2\n", NULL, ":4: ", "(rome) have 1" },
     { "[machine]\nspec = bgq:32\n", ",routes=ftree", ": ", "torus" },
+    { "[machine]\nspec = systemg\n", ",route=ftree", ": ", "found \"route=ftree\"" },
   };
 
   for (gsize at = 0; at < G_N_ELEMENTS (cases); at++) {
@@ -854,7 +861,7 @@ test_parts (Files *files, gconstpointer unused G_GNUC_UNUSED)
 static void
 test_degraded (void)
 {
-  g_autoptr (TopoMachine) machine = tree_without (",degraded=leaf0:3 1x+spine1:2 2x");
+  g_autoptr (TopoMachine) machine = tree_without (",degraded=leaf0:3 width 1x+spine1:2 2x");
   const TopoFabric *fabric = machine->fabric;
   uint32_t of_lanes[5] = { 0 };
 
@@ -900,6 +907,7 @@ test_wrong_faults (Files *files, gconstpointer unused G_GNUC_UNUSED)
     { SMALL_TREE, "failed = spine7:1", "no device of the fabric has this name" },
     { SMALL_TREE, "failed = spine1:99", "the ports of spine1 are 1 to" },
     { SMALL_TREE, "failed = spine1; spine1:1", "\"spine1:1\": the port has no cable" },
+    { SMALL_TREE, "failed = spine1; spine0;spine1", "\"spine1\": is named twice" },
     { SMALL_TREE, "failed = spine1;", "expected names between" },
     { SMALL_TREE, "failed =", "expected the name of" },
     { SMALL_TREE, "failed = node0:1", "it is the only cable of node0" },
@@ -908,6 +916,9 @@ test_wrong_faults (Files *files, gconstpointer unused G_GNUC_UNUSED)
     { SMALL_TREE, "degraded = leaf0:3",
       "conf:3: machine.degraded: \"leaf0:3\": expected DEVICE:PORT" },
     { SMALL_TREE, "degraded = leaf0:3 4x", "the cable has only 4x" },
+    { SMALL_TREE, "degraded = leaf0:3 1x; leaf0:3 1x", "\"leaf0:3 1x\": is named twice" },
+    { SMALL_TREE, "degraded = leaf0:3 1x; leaf0:3 2x", "the cable has only 1x" },
+    { SMALL_TREE, "degraded = leaf0:3 width", "a width of 1x, 2x, 4x or 8x" },
     { SMALL_TREE, "degraded = leaf0:3 3x", "a width of 1x, 2x, 4x or 8x" },
     { SMALL_TREE, "degraded = leaf0:3 -1x", "a width of 1x, 2x, 4x or 8x" },
     { "bgq:32", "failed = 5",
