@@ -121,6 +121,12 @@ run sh "$examples/study_merge.sh" cut.store 1
 test "$status" = 1 && grep -qx 'study_merge.sh: cut.store: 9 runs, 0 failed, 4 missing' err
 verdict $? "missing runs are counted" "status $status" "$(cat err)"
 
+for wrong in 0 four -1; do
+  run sh "$examples/study_merge.sh" plain.store $wrong
+  test "$status" = 1 && test "$(cat err)" = "study_merge.sh: '$wrong' is no number of parts"
+  verdict $? "study_merge.sh: $wrong parts" "status $status" "$(cat err)"
+done
+
 begin slurm
 run sh "$examples/study_slurm.sh" plain.study $parts --partition=batch
 same "study_slurm.sh prints its jobs" "job 42 makes 4 parts of plain.study, job 43 merges them" "$(cat out)"

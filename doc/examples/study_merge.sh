@@ -15,6 +15,11 @@
 set -u
 store=${1:?usage: study_merge.sh STORE PARTS}
 parts=${2:?usage: study_merge.sh STORE PARTS}
+case $parts in
+*[!0-9]* | 0*)
+  echo "study_merge.sh: '$parts' is no number of parts" >&2
+  exit 1 ;;
+esac
 
 set --
 part=1 missing=
