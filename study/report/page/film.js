@@ -177,24 +177,6 @@ function drawAll () {
   show(state.frame);
 }
 
-function bindWindow () {
-  darkQuery.addEventListener('change', drawAll);
-  const printMode = wanted => {
-    printing = wanted;
-    byId('page').style.width = wanted ? '680px' : '';
-    drawAll();
-  };
-  window.addEventListener('beforeprint', () => printMode(true));
-  window.addEventListener('afterprint', () => printMode(false));
-  let width = innerWidth, timer = 0;
-  window.addEventListener('resize', () => {
-    if (innerWidth === width || printing) return;
-    width = innerWidth;
-    clearTimeout(timer);
-    timer = setTimeout(drawAll, 150);
-  });
-}
-
 /* #frame=N, from 1, behind the address: where the film begins. */
 const frameWanted = () => Number(/^#frame=(\d+)$/.exec(location.hash)?.[1] ?? 1) - 1;
 
@@ -217,7 +199,7 @@ async function start () {
     state.frame = Math.max(0, Math.min(film.frames - 1, frameWanted()));
     drawAll();
     bindControls();
-    bindWindow();
+    bindWindow(drawAll);
     await new Promise(resolve => setTimeout(resolve, 0)); /* uPlot draws in a task of its own */
   }
   document.documentElement.dataset.ready = 'yes';

@@ -71,27 +71,6 @@ function bindChoosers () {
   for (const name of ['shown', 'other', 'metric', 'scale', 'order']) bind(name, name);
 }
 
-/* Paper is light, and as wide as a page. */
-function printMode (wanted) {
-  printing = wanted;
-  byId('page').style.width = wanted ? '680px' : '';
-  byId('page').classList.toggle('paper', wanted);
-  if (report.cases.length) drawParts(currentView());
-}
-
-function bindWindow () {
-  darkQuery.addEventListener('change', draw);
-  window.addEventListener('beforeprint', () => printMode(true));
-  window.addEventListener('afterprint', () => printMode(false));
-  let width = innerWidth, timer = 0;
-  window.addEventListener('resize', () => {
-    if (innerWidth === width || printing) return;
-    width = innerWidth;
-    clearTimeout(timer);
-    timer = setTimeout(draw, 150);
-  });
-}
-
 async function start () {
   const failed = report.failed.length;
   byId('byline').textContent = [report.origin, `${group.format(report.runs)} run${report.runs === 1 ? '' : 's'}`, failed ? `${failed} failed` : '',
@@ -101,7 +80,7 @@ async function start () {
   if (report.cases.length) resetChoice();
   else byId('ranking-text').textContent = 'There are no runs yet.';
   bindChoosers();
-  bindWindow();
+  bindWindow(draw, () => { if (report.cases.length) drawParts(currentView()); });
   await draw();
   document.documentElement.dataset.ready = 'yes';
   if (location.hash === '#selftest') await selfTest();
