@@ -152,6 +152,8 @@ run "$hopcast" report s.store -o page.html
 is report page.html
 run "$hopcast" report race.store -o page2.html
 is report page2.html
+run "$hopcast" simulate "$halo" --machine bgq:32 -q --report page5.html
+is report page5.html
 run "$hopcast" simulate "$halo" --machine bgq:32 -q --links-over-time over.csv
 run "$hopcast" report over.csv -o page3.html
 is film page3.html
@@ -208,6 +210,20 @@ prints validation validate aggregation --only 'ipc_*' --only 'xc30_*' -q
 prints validation validate bgq --only mpi_latency_nearest -q
 expected=
 
+# --- The bench ---
+
+# measures ARGUMENT...: the program of `make bench`, on small machines.
+bench=${G_TEST_BUILDDIR:-.}/tools/bench/bench
+measures () {
+  n=$((n + 1))
+  run "$bench" --seconds 0 --most-nodes 32 --format json "$@"
+  cp out "printed/$n.json"
+  is bench "printed/$n.json"
+  verdict "$status" "bench $*" "status $status" "$(tail -3 err)"
+}
+measures --rows 'bgq:1024 uniform,replay of 8 B*,ti CoMD*'
+measures --rows 'bgq:1024 uniform' --against "$bench"
+
 # --- The comparison ---
 
 /usr/bin/python3 "$srcdir/cli/schemas_check.py" "$srcdir/doc/schemas" list >results 2>&1
@@ -225,7 +241,7 @@ verdict $? "the comparison came to its end" "status $status" "$(tail -3 results)
 # --- Nothing is forgotten ---
 
 # Every name of a schema in the program has its file.
-find "$srcdir/cli" "$srcdir/study" "$srcdir/predictors" "$srcdir/sim" "$srcdir/traces" -name '*.c' ! -name '*_test.c' \
+find "$srcdir/cli" "$srcdir/study" "$srcdir/predictors" "$srcdir/sim" "$srcdir/tools" "$srcdir/traces" -name '*.c' ! -name '*_test.c' \
   ! -name '*_testing.c' ! -name '*_fuzz.c' -exec sed -n 's|.*"hopcast\.\([a-z-]*\)/\([0-9]*\)".*|\1-\2.json|p' {} + |
   sort -u >named
 missing=$(while read -r file; do test -e "$srcdir/doc/schemas/$file" || echo "$file"; done <named)

@@ -411,6 +411,7 @@ print_figures (const GArray *all, const Options *options, CliFormat format)
     g_autoptr (JsonBuilder) builder = json_builder_new ();
 
     json_builder_begin_object (builder);
+    cli_add_string (builder, "schema", "hopcast.bench/1");
     cli_rows_add_json (builder, "rows", &rows);
     cli_print_object (stdout, builder);
   } else
