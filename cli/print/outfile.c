@@ -118,6 +118,21 @@ make_temporary (char *path)
   return descriptor;
 }
 
+/* Whether the file is an SQLite database.  Stores are, and SQLite alone writes them. */
+static gboolean
+is_store (const char *path)
+{
+  static const char magic[] = "SQLite format 3";
+  char begin[sizeof magic];
+  FILE *file = fopen (path, "re");
+  gboolean is = file != NULL && fread (begin, sizeof begin, 1, file) == 1 &&
+                memcmp (begin, magic, sizeof magic) == 0;
+
+  if (file != NULL)
+    fclose (file);
+  return is;
+}
+
 CliOutfile *
 cli_outfile_new (const char *path, GError **error)
 {
@@ -146,6 +161,10 @@ cli_outfile_new (const char *path, GError **error)
     mode = existing.st_mode & 07777;
     if (access (path, W_OK) != 0) {
       set_write_error (error, path, errno);
+      return NULL;
+    }
+    if (is_store (path)) {
+      cli_fail (error, "%s: not replaced: it is a store of runs", path);
       return NULL;
     }
   } else {

@@ -13,7 +13,8 @@
 
 typedef struct CliOutfile CliOutfile;
 
-/* "-" and NULL are standard output.  NULL and *error when it cannot be written. */
+/* "-" and NULL are standard output.  NULL and *error when it cannot be written, or would replace a store,
+ * whose runs may have taken days: `report s.store -o s.store` is soon typed. */
 CliOutfile *cli_outfile_new (const char *path, GError **error);
 
 /* The same; a file whose path ends in .gz is compressed. */

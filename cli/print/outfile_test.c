@@ -85,6 +85,25 @@ test_old_stays_without_commit (Fixture *fixture, gconstpointer data G_GNUC_UNUSE
   assert_content (fixture->path, "old");
 }
 
+/* The runs of a store may have taken days; one byte less is any file. */
+static void
+test_store_is_not_replaced (Fixture *fixture, gconstpointer data G_GNUC_UNUSED)
+{
+  static const char begin[] = "SQLite format 3";
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CliOutfile) file = NULL;
+  g_autofree char *wanted =
+      g_strconcat (fixture->path, ": not replaced: it is a store of runs", NULL);
+
+  g_assert_true (g_file_set_contents (fixture->path, begin, sizeof begin, NULL));
+  g_assert_null (cli_outfile_new (fixture->path, &error));
+  g_assert_cmpstr (error->message, ==, wanted);
+  assert_content (fixture->path, begin);
+  g_assert_true (g_file_set_contents (fixture->path, begin, sizeof begin - 1, NULL));
+  file = cli_outfile_new (fixture->path, NULL);
+  g_assert_nonnull (file);
+}
+
 static void
 test_keeps_permissions (Fixture *fixture, gconstpointer data G_GNUC_UNUSED)
 {
@@ -245,6 +264,7 @@ main (int argc, char **argv)
   add ("/cli/outfile/gzip", test_gzip);
   add ("/cli/outfile/gzip-on-a-full-disk", test_gzip_on_a_full_disk);
   add ("/cli/outfile/old-stays-without-commit", test_old_stays_without_commit);
+  add ("/cli/outfile/store-is-not-replaced", test_store_is_not_replaced);
   add ("/cli/outfile/keeps-permissions", test_keeps_permissions);
   add ("/cli/outfile/replaces-links", test_replaces_links);
   add ("/cli/outfile/descriptors", test_writes_to_descriptors);

@@ -23,6 +23,9 @@ fails () {
 fails "no place to write" 2 "--output" "$hopcast" report many.store
 fails "--top below 0" 2 "--top" "$hopcast" report many.store -o x.html --top -1
 fails "no store" 1 "none.store" "$hopcast" report none.store -o x.html
+cp few.store kept.store
+fails "a store is no place for a page" 1 "kept.store: not replaced" "$hopcast" report kept.store -o kept.store
+holds "and is kept" cmp few.store kept.store
 fails "no folder" 1 "nowhere" "$hopcast" report many.store -o nowhere/x.html
 printf 'not a study\n' >text.study
 fails "neither store nor study" 1 "text.study" "$hopcast" report text.study -o x.html
