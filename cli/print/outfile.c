@@ -146,6 +146,10 @@ cli_outfile_new (const char *path, GError **error)
     file->stream = stdout;
     return g_steal_pointer (&file);
   }
+  if (*path == '\0') { /* such as "$unset": not only when all is computed */
+    cli_fail (error, "\"\": the name of a file to write is empty");
+    return NULL;
+  }
   file->path = g_strdup (path);
   exists = stat (path, &existing) == 0;
   link = lstat (path, &own) == 0 && S_ISLNK (own.st_mode);

@@ -151,6 +151,15 @@ test_writes_to_descriptors (Fixture *fixture, gconstpointer data G_GNUC_UNUSED)
 }
 
 static void
+test_empty_name_is_an_error (Fixture *fixture G_GNUC_UNUSED, gconstpointer data G_GNUC_UNUSED)
+{
+  g_autoptr (GError) error = NULL;
+
+  g_assert_null (cli_outfile_new ("", &error));
+  g_assert_error (error, CLI_ERROR, CLI_ERROR_FILE);
+}
+
+static void
 test_missing_folder_is_an_error (Fixture *fixture, gconstpointer data G_GNUC_UNUSED)
 {
   g_autofree char *path = g_build_filename (fixture->folder, "no", "result.csv", NULL);
@@ -268,6 +277,7 @@ main (int argc, char **argv)
   add ("/cli/outfile/keeps-permissions", test_keeps_permissions);
   add ("/cli/outfile/replaces-links", test_replaces_links);
   add ("/cli/outfile/descriptors", test_writes_to_descriptors);
+  add ("/cli/outfile/empty-name", test_empty_name_is_an_error);
   add ("/cli/outfile/missing-folder", test_missing_folder_is_an_error);
   add ("/cli/outfile/full-disk", test_full_disk_is_an_error);
   add ("/cli/outfile/signal-of-another-thread", test_signal_of_another_thread);
