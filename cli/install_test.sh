@@ -37,6 +37,7 @@ has one bin/hopcast share/man/man1/hopcast.1 share/hopcast/python/hopcast.py \
 (cd "$srcdir/doc" && find handbook examples -type f ! -name '.*' | sort) >wanted
 (cd one/share/doc/hopcast && find handbook examples -type f | sort) >got
 if cmp -s wanted got; then ok "the whole handbook"; else not_ok "the whole handbook" "$(diff wanted got)"; fi
+same "every schema" "$(ls "$srcdir/doc/schemas")" "$(ls one/share/hopcast/schemas)"
 
 run make -C "$built" install DESTDIR="$scratch/stage" prefix=/opt/hopcast
 name="DESTDIR"

@@ -247,7 +247,14 @@ find "$srcdir/cli" "$srcdir/study" "$srcdir/predictors" "$srcdir/sim" "$srcdir/t
 missing=$(while read -r file; do test -e "$srcdir/doc/schemas/$file" || echo "$file"; done <named)
 test -z "$missing" && test "$(wc -l <named)" -ge 20
 verdict $? "every schema that the program names is there" "missing: $missing" "$(cat named)"
-
+# The handbook lists every schema, with its title.
+for schema in "$srcdir"/doc/schemas/*.json; do
+  echo "$(basename "$schema" .json) $(sed -n 's/^  "title": "\([^":]*\).*/\1/p' "$schema")"
+done | tr '[:upper:]' '[:lower:]' >titled
+# shellcheck disable=SC2016  # the backquotes are Markdown's
+sed -n 's/^| `\([a-z0-9-]*\)`[ *]* | \([^:|]*[^:| ]\).*/\1 \2/p' "$srcdir/doc/handbook/json.md" |
+  tr '[:upper:]' '[:lower:]' >listed
+holds "the handbook lists every schema" cmp titled listed
 
 "$hopcast" --help | sed -n 's/^  \([a-z]* \?[a-z-]*\)  .*/\1/p' | sed 's/ *$//' >commands
 while read -r first second; do
