@@ -41,6 +41,13 @@ expected=$(awk -F, '$2 ~ /mapping/ { flow[n + 0] = $3; packet[n + 0] = $4; n++ }
   }' halo2d.csv)
 same "RCC of a halo over 20 mappings" "$expected" "$(printf '%.6f' "$(cell halo2d_rcc simulated)")"
 
+# Eight traces and twelve patterns, with the ratios that the handbook has.
+simgrid --only '*_packet_flow'
+awk -F, 'NR > 1 { sub(/_packet_flow$/, "", $2); printf "%s %.3f\n", $2, $3 }' out | sort >ratios
+awk -F ' *[|] *' '$2 ~ /^`/ && NF == 10 { gsub(/`/, "", $2); print $2, $7 }' "$srcdir/doc/handbook/validation.md" | sort >stated
+test "$(wc -l <ratios)" = 20 && cmp -s ratios stated
+verdict $? "packets beside flows: all are in the handbook" "$(diff ratios stated)"
+
 # What is missing is no failure.
 simgrid --traces "$scratch" --only comd_packet_flow --only ring_packet_flow
 test "$status" = 0 && test "$(cell comd_packet_flow verdict)" = "not run" &&
