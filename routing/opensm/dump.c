@@ -212,7 +212,7 @@ route_forwarding_load (const TopoFabric *fabric, const char *path, GError **erro
   if (!(is_folder ? read_folder : read_file) (&dump, path, error))
     return NULL;
   for (uint32_t at = 0; at < dump.tables->n_switches; at++)
-    if (!dump.filled[at]) {
+    if (!dump.filled[at] && topo_fabric_has_cable (fabric, dump.tables->switch_device[at])) {
       g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "%s: no table of switch \"%s\" (%s)", path,
                    fabric->devices[dump.tables->switch_device[at]].id,
                    fabric->devices[dump.tables->switch_device[at]].name);

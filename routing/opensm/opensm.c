@@ -58,8 +58,8 @@ route_opensm_guids (const TopoFabric *fabric)
   return guids;
 }
 
-/* As ibsim reads it.  Switches first: the subnet manager runs on the first
- * device. */
+/* As ibsim reads it.  Switches first: the subnet manager runs on the first device, which must not be one
+ * that is out. */
 static gboolean
 write_fabric (const TopoFabric *fabric, const char *path, GError **error)
 {
@@ -70,7 +70,7 @@ write_fabric (const TopoFabric *fabric, const char *path, GError **error)
     uint32_t device = turn % fabric->n_devices;
     const TopoDevice *it = &fabric->devices[device];
 
-    if (it->is_switch != (turn < fabric->n_devices))
+    if (it->is_switch != (turn < fabric->n_devices) || !topo_fabric_has_cable (fabric, device))
       continue;
     g_string_append_printf (
         text,

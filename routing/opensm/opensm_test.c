@@ -103,6 +103,24 @@ test_ports (void)
   }
 }
 
+/* A tree without a cable, a switch, the first switch, nodes: OpenSM sees no more of it than our engines. */
+static void
+test_parts_that_are_out (void)
+{
+  static const char *const parts[] = { "leaf0:5", "spine1", "leaf0", "node3+node4",
+                                       "leaf2+spine0:1+node0" };
+
+  for (guint at = 0; at < G_N_ELEMENTS (parts) && is_installed (); at++) {
+    g_autofree char *spec = g_strconcat ("fattree:4x4:2,failed=", parts[at], NULL);
+    g_autoptr (TopoMachine) machine = topo_testing_machine (spec, 0);
+
+    g_test_message ("%s", parts[at]);
+    assert_same_hops (machine->fabric, "minhop");
+    assert_same_ports (machine->fabric, "minhop");
+    assert_same_ports (machine->fabric, "updn");
+  }
+}
+
 static void
 test_engines_on_real_fabrics (void)
 {
@@ -317,6 +335,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/routing/opensm/real", test_engines_on_real_fabrics);
   g_test_add_func ("/routing/opensm/ports", test_ports);
+  g_test_add_func ("/routing/opensm/out", test_parts_that_are_out);
   g_test_add_func ("/routing/opensm/made", test_engines_on_made_fabrics);
   g_test_add_func ("/routing/opensm/examples", test_engines_on_examples);
   g_test_add_func ("/routing/opensm/pieces", test_fabric_in_pieces);

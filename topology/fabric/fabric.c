@@ -84,6 +84,15 @@ topo_link_bandwidth_Bps (uint32_t lanes, TopoSpeed speed)
   return lanes * speeds[speed].lane_Bps;
 }
 
+bool
+topo_fabric_has_cable (const TopoFabric *fabric, uint32_t device)
+{
+  for (uint32_t number = 0; number < fabric->devices[device].n_ports; number++)
+    if (fabric->ports[fabric->devices[device].first_port + number].peer != TOPO_NONE)
+      return true;
+  return false;
+}
+
 char *
 topo_fabric_port_name (const TopoFabric *fabric, uint32_t port)
 {

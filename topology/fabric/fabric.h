@@ -143,5 +143,8 @@ topo_fabric_port_number (const TopoFabric *fabric, uint32_t port)
   return port - fabric->devices[fabric->ports[port].device].first_port + 1;
 }
 
+/* False of a device that `failed` took out. */
+bool topo_fabric_has_cable (const TopoFabric *fabric, uint32_t device);
+
 /* "leaf0 port 19", for messages; the caller frees it. */
 char *topo_fabric_port_name (const TopoFabric *fabric, uint32_t port);

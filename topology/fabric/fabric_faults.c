@@ -127,15 +127,6 @@ unplug_device (TopoFabric *fabric, uint32_t device)
     unplug (fabric, fabric->devices[device].first_port + number);
 }
 
-static bool
-has_cable (const TopoFabric *fabric, uint32_t device)
-{
-  for (uint32_t number = 0; number < fabric->devices[device].n_ports; number++)
-    if (fabric->ports[fabric->devices[device].first_port + number].peer != TOPO_NONE)
-      return true;
-  return false;
-}
-
 /* Takes adapters without a cable from their nodes, and nodes without an adapter from the fabric. */
 static void
 drop_unplugged (TopoFabric *fabric, uint32_t *n_nodes)
@@ -148,7 +139,7 @@ drop_unplugged (TopoFabric *fabric, uint32_t *n_nodes)
 
     for (uint32_t at = 0; at < host.n_rails; at++) {
       uint32_t device = fabric->rails[host.first_rail + at];
-      bool is_left = has_cable (fabric, device);
+      bool is_left = topo_fabric_has_cable (fabric, device);
 
       fabric->devices[device].node = is_left ? n_hosts : TOPO_NONE;
       /* Never ahead of what is read. */
@@ -208,7 +199,8 @@ topo_fabric_fail (TopoFabric *fabric, const char *list, uint32_t *n_nodes, GErro
     for (guint end = 0; end < G_N_ELEMENTS (ends); end++) {
       uint32_t node = fabric->devices[ends[end]].node;
 
-      if (node != TOPO_NONE && fabric->hosts[node].n_rails == 1 && !has_cable (fabric, ends[end])) {
+      if (node != TOPO_NONE && fabric->hosts[node].n_rails == 1 &&
+          !topo_fabric_has_cable (fabric, ends[end])) {
         g_autofree char *problem =
             g_strdup_printf ("it is the only cable of %s; the name of the node leaves it out",
                              fabric->hosts[node].name);
@@ -321,7 +313,7 @@ topo_machine_parts (const TopoMachine *machine, const char *what, uint32_t lanes
   for (uint32_t device = 0; device < fabric->n_devices && !names_cables && !any_node; device++) {
     const char *name = device_name (fabric, device);
 
-    if (fabric->devices[device].is_switch && has_cable (fabric, device) &&
+    if (fabric->devices[device].is_switch && topo_fabric_has_cable (fabric, device) &&
         (any_switch || g_pattern_match_simple (what, name)))
       g_ptr_array_add (parts, g_strdup (name));
   }
