@@ -191,8 +191,13 @@ read_lids (Lanes *work, GError **error)
   g_auto (GStrv) lines = NULL;
   g_autoptr (GHashTable) lids = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
   g_autofree uint64_t *guids = route_opensm_guids (fabric);
-  guint64 manager = guids[work->tables->switch_device[0]];
+  uint32_t first = 0; /* with cables, on which the subnet manager runs */
+  guint64 manager;
 
+  while (first + 1 < work->tables->n_switches &&
+         !topo_fabric_has_cable (fabric, work->tables->switch_device[first]))
+    first++;
+  manager = guids[work->tables->switch_device[first]];
   if (!base_file_read (work->lanes->lids, &contents, NULL, error))
     return FALSE;
   lines = g_strsplit (contents, "\n", -1);
