@@ -254,6 +254,7 @@ function selfTest () {
         !/NaN|undefined|Infinity/.test(lastSaved.text), `${lastSaved.text.length} bytes`);
     }
     HTMLAnchorElement.prototype.click = download;
+    testPaper(check);
   } catch (error) {
     check('no exception', false, error.stack);
   }

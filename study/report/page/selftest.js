@@ -159,6 +159,7 @@ async function selfTest () {
       await testSteps(check);
       testSaving(check);
     }
+    testPaper(check);
   } catch (error) {
     check('no exception', false, error.stack);
   }

@@ -20,3 +20,14 @@ function bindWindow (draw, drawNow = draw) {
     timer = setTimeout(draw, 150);
   });
 }
+
+/* For the page that tries itself: the heat maps are drawn for paper before the printer asks for it; charts
+ * follow in a task of their own. */
+function testPaper (check) {
+  const sizes = () => [...document.querySelectorAll('canvas[role=img]')].map(({ width, height }) => `${width}x${height}`).join();
+  const before = sizes();
+  window.dispatchEvent(new Event('beforeprint'));
+  check('drawn for paper', printing && byId('page').classList.contains('paper') && sizes() !== before, sizes());
+  window.dispatchEvent(new Event('afterprint'));
+  check('drawn for the screen again', !printing && byId('page').style.width === '' && sizes() === before, sizes());
+}
