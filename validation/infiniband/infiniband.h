@@ -60,6 +60,7 @@ double ib_bidirectional_ratio (gpointer ib, uint32_t unused, GError **error);
 double ib_alltoall_us (gpointer ib, uint32_t bytes, GError **error);
 double ib_pairwise_us (gpointer ib, uint32_t bytes, GError **error);
 double ib_bruck_us (gpointer ib, uint32_t bytes, GError **error);
+double ib_bruck_nehalem_us (gpointer ib, uint32_t bytes, GError **error);
 /* The smallest block that the rules of the machine's MPI send pairwise, found
  * by the messages of a rank; last_bytes when none below is. */
 double ib_alltoall_change_bytes (gpointer ib, uint32_t last_bytes, GError **error);
