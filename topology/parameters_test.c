@@ -264,6 +264,23 @@ assert_guesses_are_counted (const char *text)
   g_assert_cmpuint (n_guesses, >, 0);
 }
 
+/* All that a library brings goes with it when another one is set. */
+static void
+test_library_goes_with_its_values (void)
+{
+  const TopoParameters first = defaults (TOPO_FAMILY_FABRIC);
+  TopoParameters parameters = first;
+
+  g_assert_true (topo_parameters_set (&parameters, "mpi.library", "ompi-4.1", NULL));
+  g_assert_cmpint (parameters.mpi.datatype_ps, >, first.mpi.datatype_ps);
+  g_assert_cmpint (parameters.mpi.datatype_description_ps, <, first.mpi.datatype_description_ps);
+  g_assert_cmpint (parameters.mpi.datatype_block_ps, <, first.mpi.datatype_block_ps);
+  g_assert_true (topo_parameters_set (&parameters, "mpi.library", "ompi-1.3", NULL));
+  g_assert_cmpint (parameters.mpi.datatype_ps, ==, first.mpi.datatype_ps);
+  g_assert_cmpint (parameters.mpi.datatype_description_ps, ==, first.mpi.datatype_description_ps);
+  g_assert_cmpint (parameters.mpi.datatype_block_ps, ==, first.mpi.datatype_block_ps);
+}
+
 /* A value that is not the default is not explained as the default is, and what a library does not read is
  * left out until it is set. */
 static void
@@ -420,6 +437,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/topology/parameters/print-load", test_print_survives_load);
   g_test_add_func ("/topology/parameters/every-key", test_every_key_has_its_field);
   g_test_add_func ("/topology/parameters/what-is-printed", test_what_is_printed);
+  g_test_add_func ("/topology/parameters/library", test_library_goes_with_its_values);
   g_test_add_func ("/topology/parameters/set", test_set);
   g_test_add_func ("/topology/parameters/bad", test_bad_settings);
   g_test_add_func ("/topology/parameters/smallest-buffer", test_smallest_dynamic_buffer);
