@@ -216,10 +216,10 @@ test_damaged (void)
     char flip = (char) (1 << g_test_rand_int_range (0, 7));
 
     g_assert_true (g_file_set_contents (saved.path, bytes, (gssize) at, NULL));
-    assert_refused (&saved, &same, at < 21 ? "is not a hopcast checkpoint" : "is torn");
+    assert_refused (&saved, &same, at < 22 ? "is not a hopcast checkpoint" : "is torn");
     bytes[at] ^= flip;
     g_assert_true (g_file_set_contents (saved.path, bytes, (gssize) length, NULL));
-    assert_refused (&saved, &same, at < 21 ? "is not a hopcast checkpoint" : "is ");
+    assert_refused (&saved, &same, at < 22 ? "is not a hopcast checkpoint" : "is ");
     bytes[at] ^= flip;
   }
   /* More than it was. */

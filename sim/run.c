@@ -184,7 +184,7 @@ typedef struct SimRunning {
 /* --- Saving and loading --- */
 
 #define MAX_THREADS 1024u
-#define DUMP_KIND   "hopcast checkpoint 9"
+#define DUMP_KIND   "hopcast checkpoint 10"
 
 static bool
 is_same (BaseDump *dump, const char *mine, char **theirs)

@@ -287,6 +287,35 @@ make_record (Pool *pool, void **records, size_t size, size_t next_offset)
   pool_give (pool, *records, size, next_offset, index);
 }
 
+/* Contexts and receive queues are looked at when a node's ranks may need more than an adapter holds. */
+static void
+init_contexts (IbNetwork *net)
+{
+  const TopoParameters *p = net->parameters;
+  const TopoMapping *mapping = net->engine.mapping;
+  uint32_t n_fetches = (uint32_t) p->hca.context_fetches;
+  uint64_t contexts = p->hca.contexts, queues = p->hca.receive_queues;
+  uint64_t most_contexts = 0, most_queues = 0, n_rails = 1, of_two_ranks;
+  g_autofree uint32_t *n_ranks = g_new0 (uint32_t, net->fabric->n_hosts + 1);
+
+  for (uint32_t rank = 0; rank < mapping->n_ranks; rank++)
+    n_ranks[mapping->node[rank]]++;
+  for (uint32_t node = 0; node < net->fabric->n_hosts; node++)
+    n_rails = MAX (n_rails, net->fabric->hosts[node].n_rails);
+  /* A connection for sends and one for writes; on several adapters for each direction. */
+  of_two_ranks = n_rails > 1 ? 4 * n_rails : 2;
+  for (uint32_t node = 0; node < net->fabric->n_hosts; node++) {
+    uint64_t n = n_ranks[node];
+
+    most_contexts = MAX (most_contexts, of_two_ranks * n * (mapping->n_ranks - n));
+    most_queues = MAX (most_queues, 2 * n);
+  }
+  ib_contexts_init (&net->contexts, contexts >= most_contexts ? 0 : (uint32_t) contexts, n_fetches,
+                    p->hca.context_miss_ps, net->fabric->n_devices);
+  ib_contexts_init (&net->receive_queues, queues >= most_queues ? 0 : (uint32_t) queues, n_fetches,
+                    p->hca.queue_miss_ps, net->fabric->n_devices);
+}
+
 /* Ports, buffers and credits; false and *error for what they cannot hold. */
 static gboolean
 init (IbNetwork *net, GError **error)
@@ -309,11 +338,7 @@ init (IbNetwork *net, GError **error)
   net->turn_packets = p->congestion.is_on ? 1 : (uint32_t) p->hca.turn_packets;
   net->pcie_ps_q32 = byte_ps_q32 (p->hca.pcie_bandwidth_Bps);
   net->credit_latency_ps = p->ib.credit_latency_ps;
-  ib_contexts_init (&net->contexts, (uint32_t) p->hca.contexts, (uint32_t) p->hca.context_fetches,
-                    p->hca.context_miss_ps, net->fabric->n_devices);
-  ib_contexts_init (&net->receive_queues, (uint32_t) p->hca.receive_queues,
-                    (uint32_t) p->hca.context_fetches, p->hca.queue_miss_ps,
-                    net->fabric->n_devices);
+  init_contexts (net);
   /* Waiting blocks above which packets are marked. */
   net->mark_blocks = (uint32_t) (lane_blocks (p, p->switches.buffer_bytes) *
                                  (15 - MIN (p->congestion.threshold, 15)) / 15);
@@ -561,12 +586,33 @@ is_inline (const TopoParameters *parameters, const SimMessage *message, uint64_t
   g_assert_not_reached ();
 }
 
+/* Whether messages of the other direction take the same adapters: with several in a node, the sender's
+ * place may decide. */
+static bool
+has_same_way_back (const IbNetwork *net, const SimMessage *message, uint32_t port,
+                   uint32_t destination)
+{
+  const uint32_t *node = net->engine.mapping->node, *unit = net->unit;
+  uint32_t from = node[message->source_rank], to = node[message->destination_rank];
+  uint32_t back_port, back_destination;
+
+  if (net->fabric->hosts[from].n_rails == 1 && net->fabric->hosts[to].n_rails == 1)
+    return true;
+  return route_paths_rails (net->paths, to, from,
+                            route_paths_turn (net->paths, net->engine.mapping,
+                                              message->destination_rank, message->source_rank) +
+                                message->rail,
+                            &back_port, &back_destination) &&
+         unit[back_port] == unit[net->tables->destination_port[destination]] &&
+         unit[net->tables->destination_port[back_destination]] == unit[port];
+}
+
 static void
 ib_network_send (SimNetwork *base, const SimMessage *public, int64_t at_ps)
 {
   IbNetwork *net = (IbNetwork *) base;
-  uint32_t message_index = packet_engine_message (&net->engine, public, at_ps);
-  Message *message = message_at (&net->engine, message_index);
+  uint32_t message_index;
+  Message *message;
   const uint32_t *node = net->engine.mapping->node;
   uint32_t from = node[public->source_rank], to = node[public->destination_rank];
   uint32_t port, destination, source, index;
@@ -574,6 +620,11 @@ ib_network_send (SimNetwork *base, const SimMessage *public, int64_t at_ps)
   uint32_t full_bytes = net->full_bytes[public->exact];
 
   g_assert (from != to);
+  if (ib_uses_contexts (net))
+    ib_contexts_prefetch (&net->contexts, public->source_rank, public->destination_rank,
+                          ib_pair_number (public));
+  message_index = packet_engine_message (&net->engine, public, at_ps);
+  message = message_at (&net->engine, message_index);
   if (!route_paths_rails (net->paths, from, to,
                           route_paths_turn (net->paths, net->engine.mapping, public->source_rank,
                                             public->destination_rank) +
@@ -594,6 +645,7 @@ ib_network_send (SimNetwork *base, const SimMessage *public, int64_t at_ps)
     .message = message_index,
     .pair = PACKET_NONE,
     .next = PACKET_NONE,
+    .queue_context = PACKET_NONE,
     .destination = (uint16_t) destination,
     .back = (uint16_t) source,
     .vl = route_forwarding_vl (net->tables, source, destination) & 15,
@@ -603,12 +655,15 @@ ib_network_send (SimNetwork *base, const SimMessage *public, int64_t at_ps)
     .is_inline = is_inline (net->parameters, public, payload_bytes),
     .exact = public->exact,
   };
-  /* The queue pairs of dynamic connections are few. */
-  if (net->contexts.capacity > 0 && !base->dynamic_connections)
-    message->context =
-        ib_contexts_connect (&net->contexts, public->source_rank, public->destination_rank,
-                             ib_pair_number (public), net->fabric->ports[port].device,
-                             net->fabric->ports[net->tables->destination_port[destination]].device);
+  if (ib_uses_contexts (net)) {
+    IbEnds ends = ib_contexts_connect (
+        &net->contexts, public->source_rank, public->destination_rank, ib_pair_number (public),
+        has_same_way_back (net, public, port, destination), net->unit[port],
+        net->unit[net->tables->destination_port[destination]]);
+
+    net->request[index].context = ends.source;
+    message->context = ends.destination;
+  }
   message->packets_left = MAX (1, (payload_bytes + full_bytes - 1) / full_bytes);
   message->next = index;
   /* The library's own messages count in no FIFO, as on a torus; nor does the

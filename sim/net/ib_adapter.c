@@ -172,13 +172,6 @@ pair_drop (IbNetwork *net, uint32_t index)
   net->n_paired--;
 }
 
-/* The queue pairs of dynamic connections are few. */
-static inline bool
-uses_contexts (const IbNetwork *net)
-{
-  return net->contexts.capacity > 0 && !net->engine.base.dynamic_connections;
-}
-
 static inline int64_t
 message_gap_ps (const IbNetwork *net)
 {
@@ -403,9 +396,9 @@ ib_adapter_post (IbNetwork *net, uint32_t index)
   IbPair *pair = &net->pair[pair_index];
 
   adapter->post_ps = start_ps + message_gap_ps (net);
-  if (uses_contexts (net))
-    start_ps = MAX (start_ps, ib_contexts_use (&net->contexts, message->context, net->unit[port],
-                                               net->engine.now_ps));
+  if (ib_uses_contexts (net))
+    start_ps = MAX (start_ps, ib_contexts_use (&net->contexts, net->unit[port], IB_CONTEXT_SEND,
+                                               request->context, net->engine.now_ps));
   request->ready_ps = start_ps + lead_ps (p, public, request->is_inline);
   request->pair = pair_index;
   pair->n_open++;
@@ -578,11 +571,14 @@ ib_adapter_take_up (IbNetwork *net, uint32_t index)
 static int64_t
 context_ps (IbNetwork *net, const IbPacket *packet)
 {
-  uint32_t context = message_at (&net->engine, packet->message)->context;
+  const Message *message = message_at (&net->engine, packet->message);
+  uint32_t device = net->unit[packet->port];
 
-  if (packet->kind == IB_PACKET_DATA)
-    context = (context ^ IB_CONTEXT_OTHER_END) + IB_CONTEXT_RECEIVE;
-  return ib_contexts_use (&net->contexts, context, net->unit[packet->port], net->engine.now_ps);
+  return packet->kind == IB_PACKET_DATA
+             ? ib_contexts_use (&net->contexts, device, IB_CONTEXT_RECEIVE, message->context,
+                                net->engine.now_ps)
+             : ib_contexts_use (&net->contexts, device, IB_CONTEXT_SEND,
+                                net->request[message->next].context, net->engine.now_ps);
 }
 
 /* From when on the adapter knows where the packet goes: into the next buffer of the receive queue
@@ -590,16 +586,21 @@ context_ps (IbNetwork *net, const IbPacket *packet)
 static int64_t
 buffer_ps (IbNetwork *net, const IbPacket *packet)
 {
-  const SimMessage *message = &message_at (&net->engine, packet->message)->public;
-  uint32_t device = net->unit[packet->port], queue;
+  const Message *message = message_at (&net->engine, packet->message);
+  const SimMessage *public = &message->public;
+  uint32_t device = net->unit[packet->port];
+  IbRequest *request;
 
-  if (packet->kind != IB_PACKET_DATA || message->kind == SIM_MESSAGE_WRITE ||
-      message->kind == SIM_MESSAGE_READ ||
-      message->bytes + message->software_bytes <= net->parameters->hca.receive_inline_bytes)
+  if (packet->kind != IB_PACKET_DATA || public->kind == SIM_MESSAGE_WRITE ||
+      public->kind == SIM_MESSAGE_READ ||
+      public->bytes + public->software_bytes <= net->parameters->hca.receive_inline_bytes)
     return net->engine.now_ps;
-  queue = ib_contexts_connect (&net->receive_queues, message->destination_rank,
-                               message->destination_rank, false, device, device);
-  return ib_contexts_use (&net->receive_queues, queue + IB_CONTEXT_RECEIVE, device,
+  request = &net->request[message->next];
+  if (request->queue_context == PACKET_NONE)
+    request->queue_context = ib_contexts_connect (&net->receive_queues, public->destination_rank,
+                                                  device, 0, false, device, device)
+                                 .destination;
+  return ib_contexts_use (&net->receive_queues, device, IB_CONTEXT_RECEIVE, request->queue_context,
                           net->engine.now_ps);
 }
 
@@ -610,7 +611,7 @@ ib_adapter_receive (IbNetwork *net, uint32_t index)
   int64_t now_ps = net->engine.now_ps, there_ps = now_ps;
   Waited *waited;
 
-  if (uses_contexts (net))
+  if (ib_uses_contexts (net))
     there_ps = context_ps (net, packet);
   if (net->receive_queues.capacity > 0)
     there_ps = MAX (there_ps, buffer_ps (net, packet));

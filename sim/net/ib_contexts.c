@@ -3,15 +3,68 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/net/ib_contexts.h"
 
+#include "sim/net/packet_engine.h"
+
 #include <glib.h>
-#include <string.h>
+#include <stdlib.h>
 
 #define FIRST_SLOTS 64u
+#define FIRST_ENDS  16u /* of a device: a cache line of uses */
 
-static size_t
+/* --- The table of connections: open addresses, nothing is ever removed --- */
+
+/* Sends and writes of two ranks begin at places of one cache line. */
+static inline uint32_t
+first_slot (const IbContexts *contexts, uint32_t low, uint32_t high, uint8_t number)
+{
+  uint64_t key = ((uint64_t) low << 32 | high) ^ (uint64_t) (number >> 1) << 58;
+
+  key = (key ^ key >> 29) * UINT64_C (0x9e3779b97f4a7c15);
+  return ((uint32_t) (key >> 32) ^ (number & 1)) & (contexts->n_slots - 1);
+}
+
+void
+ib_contexts_prefetch (const IbContexts *contexts, uint32_t source_rank, uint32_t destination_rank,
+                      uint8_t number)
+{
+  uint32_t low = MIN (source_rank, destination_rank), high = MAX (source_rank, destination_rank);
+
+  __builtin_prefetch (&contexts->slot[first_slot (contexts, low, high, number)]);
+}
+
+static IbConnection *
+find (const IbContexts *contexts, uint32_t low, uint32_t high, uint8_t number)
+{
+  uint32_t slot = first_slot (contexts, low, high, number);
+
+  for (;; slot = (slot + 1) & (contexts->n_slots - 1)) {
+    IbConnection *it = &contexts->slot[slot];
+
+    if (it->low_end == 0 || (it->low == low && it->high == high && it->number == number))
+      return it;
+  }
+}
+
+static void
+grow_table (IbContexts *contexts)
+{
+  g_autofree IbConnection *old = contexts->slot;
+  uint32_t n_old = contexts->n_slots;
+
+  contexts->n_slots = MAX (FIRST_SLOTS, 2 * n_old);
+  contexts->slot = g_new0 (IbConnection, contexts->n_slots);
+  packet_advise_huge_pages (contexts->slot, contexts->n_slots * sizeof *contexts->slot);
+  for (uint32_t slot = 0; slot < n_old; slot++)
+    if (old[slot].low_end != 0)
+      *find (contexts, old[slot].low, old[slot].high, old[slot].number) = old[slot];
+}
+
+/* --- Construction and saving --- */
+
+static uint32_t
 n_sides (const IbContexts *contexts)
 {
-  return (size_t) MAX (1, contexts->n_devices) * IB_CONTEXT_SIDES;
+  return contexts->capacity > 0 ? contexts->n_devices * IB_CONTEXT_SIDES : 0;
 }
 
 void
@@ -25,166 +78,141 @@ ib_contexts_init (IbContexts *contexts, uint32_t capacity, uint32_t n_fetches, i
     .n_devices = n_devices,
   };
   contexts->sides = g_new0 (IbSide, n_sides (contexts));
-  contexts->fetch_ps = g_new0 (int64_t, n_sides (contexts) * n_fetches);
+  contexts->fetch_ps = g_new0 (int64_t, (size_t) n_sides (contexts) * n_fetches);
+  if (capacity > 0)
+    grow_table (contexts);
 }
 
 void
 ib_contexts_clear (IbContexts *contexts)
 {
-  for (size_t side = 0; contexts->sides != NULL && side < n_sides (contexts); side++)
-    g_free (contexts->sides[side].uses);
+  for (uint32_t side = 0; side < n_sides (contexts); side++) {
+    g_free (contexts->sides[side].use);
+    g_free (contexts->sides[side].ready_ps);
+    g_free (contexts->sides[side].held);
+  }
   g_free (contexts->sides);
   g_free (contexts->fetch_ps);
-  g_free (contexts->context);
   g_free (contexts->slot);
-}
-
-/* --- What a side of an adapter holds, in the order of use --- */
-
-/* The context was not used again. */
-static inline bool
-is_last (const IbContexts *contexts, IbUse use)
-{
-  return contexts->context[use.context].is_held && contexts->context[use.context].use == use.use;
-}
-
-/* Room for the note of one more use. */
-static void
-make_room (const IbContexts *contexts, IbSide *side)
-{
-  uint32_t n = side->end - side->first;
-
-  if (n > side->capacity / 2) {
-    n = 0;
-    for (uint32_t at = side->first; at < side->end; at++)
-      if (is_last (contexts, side->uses[at]))
-        side->uses[n++] = side->uses[at];
-  } else if (n > 0) {
-    memmove (side->uses, &side->uses[side->first], n * sizeof *side->uses);
-  }
-  side->first = 0;
-  side->end = n;
-  if (n >= side->capacity / 2) {
-    side->capacity = MAX (FIRST_SLOTS, 2 * side->capacity);
-    side->uses = g_renew (IbUse, side->uses, side->capacity);
-  }
-}
-
-static inline void
-note_use (IbContexts *contexts, IbSide *side, uint32_t index)
-{
-  if (G_UNLIKELY (side->end == side->capacity))
-    make_room (contexts, side);
-  side->last = index;
-  contexts->context[index].use = ++side->n_uses;
-  side->uses[side->end++] = (IbUse){ index, side->n_uses };
-}
-
-static void
-hold (IbContexts *contexts, IbSide *side, uint32_t index)
-{
-  if (side->n_held == contexts->capacity) {
-    while (!is_last (contexts, side->uses[side->first]))
-      side->first++;
-    contexts->context[side->uses[side->first++].context].is_held = false;
-  } else {
-    side->n_held++;
-  }
-  contexts->context[index].is_held = true;
-  note_use (contexts, side, index);
 }
 
 void
 ib_contexts_dump (IbContexts *contexts, BaseDump *dump)
 {
   base_dump_section (dump, "contexts");
-  for (size_t side = 0; side < n_sides (contexts); side++) {
+  for (uint32_t side = 0; side < n_sides (contexts); side++) {
     IbSide *it = &contexts->sides[side];
 
-    if (it->first > 0)
-      make_room (contexts, it);
-    base_dump_list (dump, (void **) &it->uses, &it->end, &it->capacity, sizeof *it->uses);
-    BASE_DUMP_VALUE (dump, it->n_held);
+    base_dump_list (dump, (void **) &it->use, &it->n, &it->capacity, sizeof *it->use);
+    if (base_dump_loads (dump))
+      it->ready_ps = g_renew (int64_t, it->ready_ps, it->n);
+    base_dump_array (dump, it->ready_ps, it->n, sizeof *it->ready_ps);
+    base_dump_list (dump, (void **) &it->held, &it->n_held, &it->held_capacity, sizeof *it->held);
+    BASE_DUMP_VALUE (dump, it->n_ordered);
     BASE_DUMP_VALUE (dump, it->n_uses);
-    BASE_DUMP_VALUE (dump, it->last);
+    BASE_DUMP_VALUE (dump, it->idle_ps);
   }
-  base_dump_array (dump, contexts->fetch_ps, n_sides (contexts) * contexts->n_fetches,
+  base_dump_array (dump, contexts->fetch_ps, (size_t) n_sides (contexts) * contexts->n_fetches,
                    sizeof *contexts->fetch_ps);
-  base_dump_list (dump, (void **) &contexts->context, &contexts->n_contexts,
-                  &contexts->contexts_capacity, sizeof *contexts->context);
   base_dump_list (dump, (void **) &contexts->slot, &contexts->n_slots, &contexts->n_slots,
                   sizeof *contexts->slot);
+  BASE_DUMP_VALUE (dump, contexts->n_connections);
 }
 
-/* --- The table of connections: open addresses, nothing is ever removed --- */
+/* --- What a side of an adapter holds, in the order of use --- */
 
-#define OF_CONNECTION (2 * IB_CONTEXT_SIDES)
-
-static IbConnection *
-find (const IbContexts *contexts, uint32_t low, uint32_t high, uint8_t number)
+static int
+compare (const void *left, const void *right)
 {
-  uint64_t key = ((uint64_t) low << 32 | high) ^
-                 ((uint64_t) (number & 1) << 63 | (uint64_t) (number >> 1) << 58);
-  uint32_t slot;
+  uint64_t a = *(const uint64_t *) left, b = *(const uint64_t *) right;
 
-  key = (key ^ key >> 29) * UINT64_C (0x9e3779b97f4a7c15);
-  slot = (uint32_t) (key >> 32) & (contexts->n_slots - 1);
-  for (;; slot = (slot + 1) & (contexts->n_slots - 1)) {
-    IbConnection *it = &contexts->slot[slot];
+  return (a > b) - (a < b);
+}
 
-    if (it->first == 0 || (it->low == low && it->high == high && it->number == number))
-      return it;
+#define STEPS_OF_FEW 8u /* for each context: what qsort() takes too */
+
+/* False when too many are out of their place.  Where contexts come and go, few are. */
+static bool
+insertion_sort (uint64_t *held, uint32_t n)
+{
+  uint64_t steps = 0;
+
+  for (uint32_t i = 1; i < n && steps <= (uint64_t) STEPS_OF_FEW * n; i++) {
+    uint64_t it = held[i];
+    uint32_t hole = i;
+
+    for (; hole > 0 && held[hole - 1] > it; hole--)
+      held[hole] = held[hole - 1];
+    held[hole] = it;
+    steps += i - hole;
   }
+  return steps <= (uint64_t) STEPS_OF_FEW * n;
 }
 
+/* Puts what is held in the order of its last use, and counts uses anew. */
 static void
-grow_table (IbContexts *contexts)
+put_in_order (IbSide *side)
 {
-  g_autofree IbConnection *old = contexts->slot;
-  uint32_t n_old = contexts->n_slots;
+  for (uint32_t at = 0; at < side->n_held; at++) {
+    uint32_t context = (uint32_t) side->held[at];
 
-  contexts->n_slots = MAX (FIRST_SLOTS, 2 * n_old);
-  contexts->slot = g_new0 (IbConnection, contexts->n_slots);
-  for (uint32_t slot = 0; slot < n_old; slot++)
-    if (old[slot].first != 0)
-      *find (contexts, old[slot].low, old[slot].high, old[slot].number) = old[slot];
-}
-
-static void
-add_end (IbContexts *contexts, uint32_t device)
-{
-  for (uint32_t side = 0; side < IB_CONTEXT_SIDES; side++) {
-    uint32_t index = contexts->n_contexts++;
-    IbSide *held = &contexts->sides[device * IB_CONTEXT_SIDES + side];
-
-    contexts->context[index] = (IbContext){ 0 };
-    if (held->n_held < contexts->capacity)
-      hold (contexts, held, index);
+    side->held[at] = (uint64_t) side->use[context] << 32 | context;
   }
+  if (!insertion_sort (side->held, side->n_held))
+    qsort (side->held, side->n_held, sizeof *side->held, compare);
+  for (uint32_t at = 0; at < side->n_held; at++) {
+    uint32_t context = (uint32_t) side->held[at];
+
+    side->use[context] = at + 1;
+    side->held[at] = (uint64_t) (at + 1) << 32 | context;
+  }
+  side->n_uses = side->n_ordered = side->n_held;
 }
 
-uint32_t
-ib_contexts_connect (IbContexts *contexts, uint32_t source_rank, uint32_t destination_rank,
-                     uint8_t number, uint32_t source_device, uint32_t destination_device)
+/* The place in held[] of the context that was used longest ago.  Those that were used since they were
+ * put in order are passed over, and what has been fetched since is behind all of these, so that an
+ * order is paid by as many uses and fetches. */
+static uint32_t
+oldest (IbSide *side)
 {
-  bool is_low = source_rank < destination_rank;
-  uint32_t low = is_low ? source_rank : destination_rank;
-  uint32_t high = is_low ? destination_rank : source_rank;
-  IbConnection *it;
+  for (;;) {
+    for (; side->n_ordered > 0; side->n_ordered--) {
+      uint32_t at = side->n_held - side->n_ordered;
 
-  if (contexts->n_contexts / 2 >= contexts->n_slots)
-    grow_table (contexts);
-  it = find (contexts, low, high, number);
-  if (it->first == 0) {
-    if (contexts->n_contexts + OF_CONNECTION > contexts->contexts_capacity) {
-      contexts->contexts_capacity = MAX (FIRST_SLOTS, 2 * contexts->contexts_capacity);
-      contexts->context = g_renew (IbContext, contexts->context, contexts->contexts_capacity);
+      if (side->use[(uint32_t) side->held[at]] == side->held[at] >> 32)
+        return at;
     }
-    *it = (IbConnection){ low, high, contexts->n_contexts + 1, number };
-    add_end (contexts, is_low ? source_device : destination_device);
-    add_end (contexts, is_low ? destination_device : source_device);
+    put_in_order (side);
   }
-  return it->first - 1 + (is_low ? 0 : IB_CONTEXT_OTHER_END);
+}
+
+static void
+note_use (IbSide *side, uint32_t context)
+{
+  if (side->n_uses == UINT32_MAX)
+    put_in_order (side);
+  side->use[context] = ++side->n_uses;
+}
+
+static void
+hold (const IbContexts *contexts, IbSide *side, uint32_t context)
+{
+  uint32_t at = side->n_held;
+
+  if (at == contexts->capacity) {
+    at = oldest (side);
+    side->n_ordered--;
+    side->use[(uint32_t) side->held[at]] = 0;
+  } else {
+    if (at == side->held_capacity) {
+      side->held_capacity = MIN (MAX (FIRST_ENDS, 2 * at), contexts->capacity);
+      side->held = g_renew (uint64_t, side->held, side->held_capacity);
+    }
+    side->n_held++;
+    side->n_ordered = 0; /* they would no longer be the last */
+  }
+  side->held[at] = context;
+  note_use (side, context);
 }
 
 /* --- Use --- */
@@ -203,17 +231,70 @@ fetch (IbContexts *contexts, uint32_t side, int64_t now_ps)
 }
 
 int64_t
-ib_contexts_use (IbContexts *contexts, uint32_t index, uint32_t device, int64_t now_ps)
+ib_contexts_use_slowly (IbContexts *contexts, uint32_t side, uint32_t context, int64_t now_ps)
 {
-  uint32_t side = device * IB_CONTEXT_SIDES + index % IB_CONTEXT_SIDES;
-  IbSide *held = &contexts->sides[side];
-  IbContext *it = &contexts->context[index];
+  IbSide *it = &contexts->sides[side];
 
-  if (!it->is_held) {
-    it->ready_ps = fetch (contexts, side, now_ps);
-    hold (contexts, held, index);
-  } else if (held->last != index) {
-    note_use (contexts, held, index);
+  if (it->use[context] == 0) {
+    it->idle_ps = it->ready_ps[context] = fetch (contexts, side, now_ps);
+    hold (contexts, it, context);
+  } else {
+    note_use (it, context);
   }
-  return MAX (it->ready_ps, now_ps);
+  return MAX (it->ready_ps[context], now_ps);
+}
+
+/* --- New connections --- */
+
+/* One more context on both sides of a device; its number. */
+static uint32_t
+add_end (const IbContexts *contexts, uint32_t device)
+{
+  IbSide *sides = &contexts->sides[(size_t) device * IB_CONTEXT_SIDES];
+  uint32_t end = sides->n;
+
+  for (IbSide *it = sides; it < sides + IB_CONTEXT_SIDES; it++) {
+    if (end == it->capacity) {
+      it->capacity = MAX (FIRST_ENDS, 2 * end);
+      it->use = g_renew (uint32_t, it->use, it->capacity);
+      it->ready_ps = g_renew (int64_t, it->ready_ps, it->capacity);
+    }
+    it->n++;
+    it->use[end] = 0;
+    it->ready_ps[end] = 0;
+    if (it->n_held < contexts->capacity)
+      hold (contexts, it, end);
+  }
+  return end;
+}
+
+IbEnds
+ib_contexts_connect (IbContexts *contexts, uint32_t source_rank, uint32_t destination_rank,
+                     uint8_t number, bool both_ways, uint32_t source_device,
+                     uint32_t destination_device)
+{
+  bool is_low = !both_ways || source_rank < destination_rank;
+  uint32_t low = is_low ? source_rank : destination_rank;
+  uint32_t high = is_low ? destination_rank : source_rank;
+  IbConnection *it;
+
+  if (2 * contexts->n_connections >= contexts->n_slots)
+    grow_table (contexts);
+  it = find (contexts, low, high, number);
+  if (it->low_end == 0) {
+    uint32_t low_end = add_end (contexts, is_low ? source_device : destination_device);
+    uint32_t high_end = add_end (contexts, is_low ? destination_device : source_device);
+
+    g_assert (high_end < 1u << 24);
+    contexts->n_connections++;
+    *it = (IbConnection){
+      .low = low,
+      .high = high,
+      .low_end = low_end + 1,
+      .high_end = high_end & 0xffffff,
+      .number = number,
+    };
+  }
+  return is_low ? (IbEnds){ it->low_end - 1, it->high_end }
+                : (IbEnds){ it->high_end, it->low_end - 1 };
 }

@@ -199,8 +199,10 @@ typedef struct {
   int64_t ready_ps;       /* its first packet may be read, or sent when inline */
   uint64_t payload_bytes; /* software's and the user's */
   uint32_t message, pair;
-  uint32_t next; /* of the pair, or free */
-  uint32_t ends; /* what has still to happen before it is forgotten */
+  uint32_t next;          /* of the pair, or free */
+  uint32_t ends;          /* what has still to happen before it is forgotten */
+  uint32_t context;       /* of its connection, at the source; Message.context is the other one */
+  uint32_t queue_context; /* of its receive queue; PACKET_NONE: not looked up yet */
   uint16_t software_bytes;
   uint16_t destination, back; /* numbers in the tables: there, and of the way back */
   uint8_t vl : 4, back_vl : 4;
@@ -287,9 +289,16 @@ typedef struct {
   uint32_t *pair_slot; /* hash table: pair + 1, 0 for none */
   uint32_t n_pair_slots, n_paired;
   IbContexts contexts;
-  IbContexts receive_queues; /* of a rank: its connection with itself */
+  IbContexts receive_queues; /* of a rank: its connection with the device */
 
 } IbNetwork;
+
+/* The queue pairs of dynamic connections are few. */
+static inline bool
+ib_uses_contexts (const IbNetwork *net)
+{
+  return net->contexts.capacity > 0 && !net->engine.base.dynamic_connections;
+}
 
 /* --- Places in memory --- */
 

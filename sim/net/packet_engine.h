@@ -46,7 +46,7 @@ typedef struct {
   uint64_t bytes_left;
   int64_t last_ps;  /* latest byte in memory so far */
   uint32_t next;    /* free list */
-  uint32_t context; /* fabrics: of its connection, at the source */
+  uint32_t context; /* fabrics: of its connection, at the destination */
   SimMessage public;
 } Message;
 
