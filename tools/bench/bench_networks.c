@@ -1,4 +1,5 @@
-/* bench_networks.c - packet-hops per second: networks alone, under MPI, and beside SimGrid.
+/* bench_networks.c - packet-hops per second: networks alone, under MPI, with and without what adapters
+ * cost, and beside SimGrid.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -21,7 +22,8 @@
  * also the queue of its input, and the lane, the queue and the packet before it where it goes on.  1.3
  * to 1.7 events are sorted by time, those of switches switch by switch.  A packet has only four hops
  * to pay for its adapters: the pair and the message, of which there are too many to stay in the cache,
- * and with connections that the adapter does not hold their contexts.
+ * and, where the ranks may need more contexts than the adapter holds, the number of its context's last use
+ * beside those of the same adapter.  A context that is fetched costs three more.
  *
  * The speed of light touches three: the packet, the word of the wheel, the link. */
 #include "base/library.h"
@@ -332,6 +334,19 @@ network_run (const Traffic *traffic, double *seconds)
 /* --- Under MPI --- */
 
 static double
+run_trace (Trace *trace, const TopoMachine *machine, const TopoMapping *mapping,
+           const SimRunOptions *options, double *seconds)
+{
+  g_autoptr (GError) error = NULL;
+  double start_s = bench_seconds ();
+  g_autoptr (SimRun) run = sim_run (trace, machine, mapping, options, &error);
+
+  fail_on (error);
+  *seconds = bench_seconds () - start_s;
+  return (double) run->counters->packet_hops;
+}
+
+static double
 replay_run (const Traffic *traffic, SimNetworkKind network, double *seconds)
 {
   SimRunOptions options = { .trace_path = "made up",
@@ -340,14 +355,138 @@ replay_run (const Traffic *traffic, SimNetworkKind network, double *seconds)
                             .compute_scale = 1,
                             .paths = traffic->paths,
                             .key = "bench" };
-  g_autoptr (GError) error = NULL;
-  double start_s = bench_seconds ();
-  g_autoptr (SimRun) run =
-      sim_run (traffic->trace, traffic->machine, traffic->mapping, &options, &error);
 
-  fail_on (error);
-  *seconds = bench_seconds () - start_s;
-  return (double) run->counters->packet_hops;
+  return run_trace (traffic->trace, traffic->machine, traffic->mapping, &options, seconds);
+}
+
+/* --- With and without what adapters cost --- */
+
+typedef struct {
+  const char *name, *spec, *pattern; /* the trace is gen:PATTERN:ranks=N,bytes=BYTES,iterations=1 */
+  uint32_t n_ranks;
+  const char *bytes;
+} AdapterCase;
+
+/* The second needs no more contexts than an adapter holds, the third five times as many: fetching them
+ * makes it three times as long, so that its hops are not those of the run without. */
+static const AdapterCase adapter_cases[] = {
+  { "fattree:18x18:9 adapters; halo3d", "fattree:18x18:9", "halo3d", 324, "256K" },
+  { "fattree:18x18:9 adapters; all-to-all of 64 ranks", "fattree:18x18:9", "alltoall", 64, "16K" },
+  { "fattree:18x18:9 adapters; all-to-all of 324 ranks", "fattree:18x18:9", "alltoall", 324,
+    "16K" },
+};
+
+/* The time of a request in an adapter, the gaps between messages, and what it may have to fetch. */
+static const char *const no_costs[][2] = {
+  { "hca.send_latency", "0 ns" }, { "hca.receive_latency", "0 ns" }, { "hca.read_latency", "0 ns" },
+  { "hca.message_gap", "0 ns" },  { "hca.contexts", "0" },           { "hca.receive_queues", "0" },
+};
+
+typedef struct {
+  TopoMachine *machine;
+  RoutePaths *paths;
+} Fabric;
+
+typedef struct {
+  Trace *trace;
+  TopoMapping *mapping;
+  Fabric on, off;
+} Adapters;
+
+static gboolean
+fabric_open (Fabric *fabric, const char *spec, gboolean costs, GError **error)
+{
+  if (!(fabric->machine = topo_machine_new (spec, error)))
+    return FALSE;
+  for (guint at = 0; !costs && at < G_N_ELEMENTS (no_costs); at++)
+    if (!topo_parameters_set (&fabric->machine->parameters, no_costs[at][0], no_costs[at][1],
+                              error))
+      return FALSE;
+  return (fabric->paths = route_paths_new (fabric->machine, error)) != NULL;
+}
+
+static void
+fabric_close (Fabric *fabric)
+{
+  route_paths_free (fabric->paths);
+  topo_machine_free (fabric->machine);
+}
+
+static void
+adapters_close (gpointer state)
+{
+  Adapters *adapters = state;
+
+  g_clear_pointer (&adapters->trace, trace_free);
+  topo_mapping_free (adapters->mapping);
+  fabric_close (&adapters->on);
+  fabric_close (&adapters->off);
+  g_free (adapters);
+}
+
+static gpointer
+adapters_open (BenchRow *row, GError **error)
+{
+  const AdapterCase *it = row->details;
+  g_autofree char *spec = bench_spec (row, it->spec), *trace = NULL;
+  Adapters *adapters = g_new0 (Adapters, 1);
+
+  if (!fabric_open (&adapters->on, spec, TRUE, error) ||
+      !fabric_open (&adapters->off, spec, FALSE, error))
+    goto failed;
+  row->n_nodes = topo_shape_nodes (&adapters->on.machine->shape);
+  row->n_ranks = MIN (it->n_ranks, row->n_nodes);
+  trace = g_strdup_printf ("gen:%s:ranks=%u,bytes=%s,iterations=1", it->pattern, row->n_ranks,
+                           it->bytes);
+  if ((adapters->trace = trace_open (trace, NULL, error)) &&
+      (adapters->mapping = topo_mapping_new (NULL, adapters->on.machine, row->n_ranks, error)))
+    return adapters;
+
+failed:
+  adapters_close (adapters);
+  return NULL;
+}
+
+/* M hops/s. */
+static double
+adapters_speed (const Adapters *adapters, const Fabric *fabric)
+{
+  SimRunOptions options = { .trace_path = "made up",
+                            .network = SIM_NETWORK_PACKET,
+                            .policy = ROUTE_POLICY_DETERMINISTIC,
+                            .compute_scale = 1,
+                            .paths = fabric->paths,
+                            .key = "bench" };
+  double seconds,
+      hops = run_trace (adapters->trace, fabric->machine, adapters->mapping, &options, &seconds);
+
+  return 1e-6 * hops / seconds;
+}
+
+static void
+adapters_sample (gpointer state, BenchSample *sample)
+{
+  const Adapters *adapters = state;
+
+  sample->value = adapters_speed (adapters, &adapters->on);
+  sample->peak_bytes = bench_peak_bytes ();
+  sample->beside = adapters_speed (adapters, &adapters->off);
+}
+
+static const BenchKind adapters_kind = { adapters_open, adapters_sample, adapters_close };
+
+static BenchRow *
+adapters_row (const AdapterCase *it)
+{
+  BenchRow *row = g_new0 (BenchRow, 1);
+
+  *row = (BenchRow){ .kind = &adapters_kind,
+                     .details = it,
+                     .name = g_strdup (it->name),
+                     .unit = "M hops/s",
+                     .beside = "without",
+                     .bound = "a context more for each packet: about two cache lines" };
+  return row;
 }
 
 /* --- SimGrid's own replayer --- */
@@ -639,4 +778,6 @@ bench_add_networks (GPtrArray *rows)
                        .large = it->large };
     g_ptr_array_add (rows, row);
   }
+  for (guint i = 0; i < G_N_ELEMENTS (adapter_cases); i++)
+    g_ptr_array_add (rows, adapters_row (&adapter_cases[i]));
 }

@@ -12,7 +12,7 @@ page=$srcdir/doc/handbook/performance.md
 history=$srcdir/validation/bench/history.csv
 
 # Every kind of row, and both kinds of machine; SimGrid is slow and is looked at on its own.
-small='bgq:1024*,fattree:18x18:9 uniform*,replay of 8 B*,ti CoMD*,hct CoMD*'
+small='bgq:1024*,fattree:18x18:9 uniform*,*adapters*,replay of 8 B*,ti CoMD*,hct CoMD*'
 if is_sanitized; then small='bgq:1024 uniform,fattree:18x18:9 uniform,replay of 8 B*,ti CoMD*'; fi
 run "$bench" --seconds 0 --most-nodes 32 --rows "$small" --format csv
 wanted=$("$bench" --list --rows "$small" | cut -f1)
