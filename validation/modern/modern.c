@@ -260,7 +260,7 @@ measure (gpointer state, const ValidationPublished *published, double *simulated
   "0.5 to 0.6 us of a call are missing: Open MPI was built for GPUs, and coll/cuda may ask whose memory the buffers are"
 
 #define SENT_AGAIN \
-  "the same bytes are sent again and again, and come out of the receiver's own cache then: 10 GB/s between packages too"
+  "the same bytes are sent again and again, and may come out of the receiver's own cache: 10 GB/s between packages too"
 
 /* What is known to be missing, by the beginning of a figure's name. */
 static const char *
@@ -273,13 +273,13 @@ cause_of (const char *name)
       "Intel MPI over libfabric's verbs is not simulated: Open MPI's messages stand for it" },
     { "alaska_node_bandwidth", SENT_AGAIN },
     { "alaska_node_rate",
-      "ranks were not bound, and messages of 256 B to 4 KiB take twice as long as here" },
+      "ranks are taken as unbound, and messages of 256 B to 4 KiB take twice as long as here" },
     { "alaska_all",
-      "ranks were not bound, and messages of 256 B to 4 KiB within a node take twice as long as here" },
+      "ranks are taken as unbound; messages of 256 B to 4 KiB within a node take twice as long as here" },
     { "csd3_node_bandwidth",
       "from 16 KiB on all pairs of the node have 25 GB/s together, whichever way they send: not explained" },
     { "csd3_all",
-      "ranks were not bound, and messages of 256 B to 1 KiB within a node take 0.07 us more each" },
+      "ranks are taken as unbound; messages of 256 B to 1 KiB within a node take 0.07 us more each" },
     { "abci_a_pairs", "nodes have four adapters, of which two are simulated" },
     { "abci_a_latency", "0.6 us more at every size: UCX was built for GPUs, and may ask for each "
                         "buffer whose memory it is" },

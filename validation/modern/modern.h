@@ -73,5 +73,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (ModernSite, modern_site_free)
  * known. */
 double modern_point_packets (const ModernSite *site, const ModernPoint *point);
 
+/* The cores of the ranks of a node, core[MAX (2, ranks_per_node)].  Unbound ranks are where Linux has put
+ * them: as many in each package, of which nothing else is known.  Each point is another draw, so that no figure
+ * hangs on one. */
+void modern_point_cores (const ModernSite *site, const ModernPoint *point, uint8_t *core);
+
 /* The simulated value in the unit of the point; NaN and *error on failure. */
 double modern_point_simulate (const ModernSite *site, const ModernPoint *point, GError **error);

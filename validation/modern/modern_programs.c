@@ -48,10 +48,8 @@ modern_point_packets (const ModernSite *site, const ModernPoint *point)
                              : (double) INFINITY;
 }
 
-/* The cores of the ranks of a node, [ranks_per_node].  Unbound ranks are where Linux has put them: as many in
- * each package, of which nothing else is known.  Each point is another draw, so that no figure hangs on one. */
-static void
-choose_cores (const ModernSite *site, const ModernPoint *point, uint8_t *core)
+void
+modern_point_cores (const ModernSite *site, const ModernPoint *point, uint8_t *core)
 {
   uint32_t n = point->ranks_per_node;
   uint32_t n_cores = site->machine->node == NULL ? 0 : site->machine->node->n_cores;
@@ -95,7 +93,7 @@ place (const ModernSite *site, const ModernPoint *point, uint32_t *node, uint8_t
                  "%s: the nodes of a run on %u are not known", site->set->name, n_nodes);
     return false;
   }
-  choose_cores (site, point, cores);
+  modern_point_cores (site, point, cores);
   for (uint32_t rank = 0; rank < point->run.n_ranks; rank++) {
     node[rank] = rank / point->ranks_per_node;
     if (nodes != NULL)

@@ -204,6 +204,48 @@ test_times_of_collectives (void)
   assert_us (simulated ("csd3,pico_allreduce,recursive_doubling,1,4,8,1,us\n"), 20);
 }
 
+static void
+cores_of (const ModernSite *site, const char *line, uint8_t core[64])
+{
+  g_autofree char *text = g_strconcat (HEADING, line, NULL);
+  g_autoptr (GPtrArray) points = modern_points_parse (text, "x.csv", NULL);
+
+  modern_point_cores (site, only_point (points), core);
+}
+
+/* Two packages of 28 cores: where each has a rank packages take turns, else as many ranks of each are drawn. */
+static void
+test_cores (void)
+{
+  TopoMachine *machine = validation_machine_new ("hdr100:2,node=cascadelake", NULL, NULL);
+  const ModernSet *set = modern_sets;
+  g_autoptr (ModernSite) site = NULL;
+  uint8_t full[64], part[64], again[64], other[64];
+  uint32_t n_first = 0;
+  bool seen[56] = { false };
+
+  while (strcmp (set->name, "csd3") != 0)
+    set++;
+  site = modern_site_new (set, machine, NULL, NULL);
+  cores_of (site, "csd3,imb_biband,,56,112,64,1,1/s\n", full);
+  for (uint32_t at = 0; at < 56; at++)
+    g_assert_cmpuint (full[at], ==, at % 2 * 28 + at / 2);
+
+  cores_of (site, "csd3,osu_allreduce,,32,64,64,1,us\n", part);
+  for (uint32_t at = 0; at < 32; at++) {
+    g_assert_cmpuint (part[at], <, 56);
+    g_assert_false (seen[part[at]]);
+    seen[part[at]] = true;
+    n_first += part[at] < 28;
+  }
+  g_assert_cmpuint (n_first, ==, 16);
+  cores_of (site, "csd3,osu_allreduce,,32,64,64,1,us\n", again);
+  cores_of (site, "csd3,osu_allreduce,,32,64,256,1,us\n", other);
+  g_assert_true (memcmp (part, again, 32) == 0);
+  g_assert_false (memcmp (part, other, 32) == 0);
+  g_assert_false (memcmp (part, full, 32) == 0);
+}
+
 /* Packets of a program, and none of an algorithm that is not known. */
 static void
 test_packets (void)
@@ -270,6 +312,7 @@ main (int argc, char **argv)
   g_test_add_func ("/validation/modern/nodes-of-leonardo", test_nodes_of_leonardo);
   g_test_add_func ("/validation/modern/times-of-pairs", test_times_of_pairs);
   g_test_add_func ("/validation/modern/times-of-collectives", test_times_of_collectives);
+  g_test_add_func ("/validation/modern/cores", test_cores);
   g_test_add_func ("/validation/modern/packets", test_packets);
   g_test_add_func ("/validation/modern/a-figure-of-each-set", test_a_figure_of_each_set);
   return g_test_run ();
